@@ -1,0 +1,53 @@
+//! What a writer hands to the committer for one bucket.
+
+use std::sync::Arc;
+
+use linn_format::file::DataFileMeta;
+use linn_format::manifest::IndexManifestEntry;
+use linn_format::row::BinaryRow;
+
+/// The changes of one writer to one bucket. Paths are those of the table's layout.
+#[derive(Debug, Clone)]
+pub struct CommitMessage {
+    /// Partition.
+    pub partition: BinaryRow,
+    /// Bucket.
+    pub bucket: i32,
+    /// Bucket count of the table when it was written; −1 for unaware append tables.
+    pub total_buckets: i32,
+    /// New files from new rows.
+    pub new_files: Vec<Arc<DataFileMeta>>,
+    /// Files that a DELETE or UPDATE replaced.
+    pub deleted_files: Vec<Arc<DataFileMeta>>,
+    /// Changelog of the new rows.
+    pub changelog_files: Vec<Arc<DataFileMeta>>,
+    /// Files that compaction took in.
+    pub compact_before: Vec<Arc<DataFileMeta>>,
+    /// Files that compaction made (or took over to another level).
+    pub compact_after: Vec<Arc<DataFileMeta>>,
+    /// Changelog that compaction made.
+    pub compact_changelog: Vec<Arc<DataFileMeta>>,
+    /// Index files added and removed together with the new rows.
+    pub index_changes: Vec<IndexManifestEntry>,
+    /// Index files added and removed by compaction.
+    pub compact_index_changes: Vec<IndexManifestEntry>,
+}
+
+impl CommitMessage {
+    /// A message without changes.
+    pub fn new(partition: BinaryRow, bucket: i32, total_buckets: i32) -> Self {
+        Self {
+            partition,
+            bucket,
+            total_buckets,
+            new_files: Vec::new(),
+            deleted_files: Vec::new(),
+            changelog_files: Vec::new(),
+            compact_before: Vec::new(),
+            compact_after: Vec::new(),
+            compact_changelog: Vec::new(),
+            index_changes: Vec::new(),
+            compact_index_changes: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! A table and its life: storage, snapshots, commits, the merge tree, reading, maintenance.
+//!
+//! Effects come in through four seams only ([`Storage`], [`Clock`], [`Ids`], [`Spawn`]), so that a whole history can be
+//! replayed in one thread.
+
+pub mod append;
+pub mod catalog;
+pub mod commit;
+pub mod compact;
+pub mod file;
+pub mod manifest;
+pub mod merge;
+pub mod read;
+pub mod scan;
+pub mod schema;
+pub mod seam;
+pub mod snapshot;
+pub mod storage;
+pub mod table;
+pub mod write;
+
+pub use commit::{CommitMessage, CommitOutcome};
+pub use scan::{Plan, Split};
+pub use seam::{Clock, Env, Ids, Pool, Spawn, Storage};
+pub use table::Table;

@@ -1,0 +1,137 @@
+//! The four seams through which effects enter, and the environment that carries them.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use linn_format::Result;
+
+/// What a store says of one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Path relative to the store's root, `/`-separated, without a leading slash; folders end in `/`.
+    pub path: String,
+    /// Size in bytes; 0 for folders.
+    pub size: u64,
+    /// Last modification, milliseconds since the epoch by the store's clock, where it tells.
+    pub modified_millis: Option<i64>,
+}
+
+impl Entry {
+    /// Whether this is a folder.
+    pub fn is_dir(&self) -> bool {
+        self.path.ends_with('/')
+    }
+}
+
+/// A place for immutable files. Paths are relative to the store's root; a path with `..` is refused as `Invalid`.
+///
+/// Errors: `NotFound` when a file is absent, `Unavailable` when the store cannot be reached (nothing happened),
+/// `UnknownOutcome` when a write may or may not have happened.
+#[async_trait]
+pub trait Storage: Send + Sync + fmt::Debug {
+    /// Size and time of one file.
+    async fn stat(&self, path: &str) -> Result<Entry>;
+
+    /// The bytes of `range`, or the whole file. Short files are `Corrupt`.
+    async fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Bytes>;
+
+    /// Writes a whole file, replacing what was there; readers see the old or the new bytes, never a mixture.
+    async fn put(&self, path: &str, bytes: Bytes) -> Result<()>;
+
+    /// Writes a whole file only if nothing is there: of any number of racing calls exactly one succeeds.
+    /// `AlreadyExists` when another file is there, `UnknownOutcome` when the store did not say,
+    /// `Unsupported` when the store cannot do it.
+    async fn create(&self, path: &str, bytes: Bytes) -> Result<()>;
+
+    /// Streams a new file, which becomes visible as a whole at [`StorageWriter::close`].
+    async fn writer(&self, path: &str) -> Result<Box<dyn StorageWriter>>;
+
+    /// The direct children of a folder in path order; empty when there is no such folder.
+    async fn list(&self, dir: &str) -> Result<Vec<Entry>>;
+
+    /// Deletes a file; absent is fine.
+    async fn delete(&self, path: &str) -> Result<()>;
+
+    /// Deletes a folder with everything below; absent is fine.
+    async fn delete_dir(&self, dir: &str) -> Result<()>;
+
+    /// Moves a folder. `NotFound` without source, `AlreadyExists` with target, `Unsupported` where it is not atomic.
+    async fn rename_dir(&self, from: &str, to: &str) -> Result<()>;
+
+    /// The URI of the root, for messages and for engines that want whole paths (`file:/warehouse`, `s3://bucket/x`).
+    fn root(&self) -> &str;
+}
+
+/// A file being streamed to a store.
+#[async_trait]
+pub trait StorageWriter: Send {
+    /// Appends bytes.
+    async fn write(&mut self, bytes: Bytes) -> Result<()>;
+
+    /// Makes the file visible.
+    async fn close(&mut self) -> Result<()>;
+
+    /// Gives the file up; nothing becomes visible.
+    async fn abort(&mut self) -> Result<()>;
+}
+
+/// Time.
+#[async_trait]
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// Milliseconds since the epoch.
+    fn now_millis(&self) -> i64;
+
+    /// Milliseconds to add to UTC for local wall-clock time, as file creation times want it.
+    fn local_offset_millis(&self) -> i64 {
+        0
+    }
+
+    /// Waits.
+    async fn sleep(&self, millis: u64);
+}
+
+/// Unique names and jitter.
+pub trait Ids: Send + Sync + fmt::Debug {
+    /// A new UUID in its usual text form.
+    fn uuid(&self) -> String;
+
+    /// A number from 0 inclusive to 1 exclusive.
+    fn jitter(&self) -> f64;
+}
+
+/// Which pool a task belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pool {
+    /// Reading, writing, planning.
+    Work,
+    /// Compaction, which must not take threads from the others.
+    Compaction,
+}
+
+/// Where tasks run.
+pub trait Spawn: Send + Sync + fmt::Debug {
+    /// Runs a task to its end in a pool; the caller hears of its result through what the task captured.
+    fn spawn(&self, pool: Pool, task: BoxFuture<'static, ()>);
+
+    /// How many tasks of a pool make progress at once.
+    fn parallelism(&self, pool: Pool) -> usize;
+}
+
+/// Everything a table needs from outside.
+#[derive(Debug, Clone)]
+pub struct Env {
+    /// Files.
+    pub storage: Arc<dyn Storage>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Names.
+    pub ids: Arc<dyn Ids>,
+    /// Tasks.
+    pub spawn: Arc<dyn Spawn>,
+    /// Folder on local disk for spills.
+    pub spill_dir: std::path::PathBuf,
+}

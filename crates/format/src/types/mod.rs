@@ -1,0 +1,26 @@
+//! Data types of table columns: SQL spelling, JSON spelling, Arrow mapping (spec: format.md C.3, C.7; features.md B1).
+
+mod data_type;
+mod row_kind;
+
+pub use data_type::{DataField, DataType, Kind};
+pub use row_kind::RowKind;
+
+/// Added to a primary-key column's field id to name its `_KEY_` column in data files.
+pub const KEY_FIELD_ID_OFFSET: i32 = 1_073_741_823;
+/// Field id of `_SEQUENCE_NUMBER`.
+pub const SEQUENCE_NUMBER_ID: i32 = 2_147_483_646;
+/// Field id of `_VALUE_KIND`.
+pub const VALUE_KIND_ID: i32 = 2_147_483_645;
+/// Field id of `_LEVEL`.
+pub const LEVEL_ID: i32 = 2_147_483_644;
+/// Field id of `rowkind`.
+pub const ROW_KIND_ID: i32 = 2_147_483_643;
+/// Field id of `_ROW_ID`.
+pub const ROW_ID_ID: i32 = 2_147_483_642;
+/// Name prefix of the key columns in the data files of a primary-key table.
+pub const KEY_PREFIX: &str = "_KEY_";
+/// Column that orders the records of one key.
+pub const SEQUENCE_NUMBER: &str = "_SEQUENCE_NUMBER";
+/// Column that holds a record's [`RowKind`] as a byte.
+pub const VALUE_KIND: &str = "_VALUE_KIND";
