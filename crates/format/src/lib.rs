@@ -5,6 +5,7 @@
 
 mod error;
 mod ids;
+mod json;
 
 pub mod cast;
 pub mod datum;

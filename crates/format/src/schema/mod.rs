@@ -1,8 +1,30 @@
 //! Table schemas: JSON on disk, changes and their rules (spec: format.md C.3; features.md B10).
+//!
+//! A schema file never changes; a change of the table makes the next one. Field ids are never used twice.
+
+mod access;
+mod apply;
+mod change;
+mod column;
+mod create;
+mod default;
+mod json;
+mod option;
+mod rename;
+mod retype;
+mod validate;
+
+pub use apply::apply;
+pub use change::{Position, SchemaChange};
+pub use create::NewTable;
+pub use validate::validate;
 
 use crate::SchemaId;
 use crate::options::Options;
 use crate::types::DataField;
+
+/// Version of the JSON layout that is written.
+pub const SCHEMA_VERSION: i32 = 3;
 
 /// One version of a table's schema.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,17 @@
 //! Data types of table columns: SQL spelling, JSON spelling, Arrow mapping (spec: format.md C.3, C.7; features.md B1).
 
+mod arrow;
 mod data_type;
+mod display;
+mod ids;
+mod json;
+mod parse;
 mod row_kind;
+mod token;
 
+pub use arrow::{FIELD_ID_KEY, arrow_field, arrow_schema, arrow_type, field_id, fields_from_arrow};
 pub use data_type::{DataField, DataType, Kind};
+pub use ids::{assign_ids, assign_nested_ids, element_id, highest_id, map_key_id, map_value_id};
 pub use row_kind::RowKind;
 
 /// Added to a primary-key column's field id to name its `_KEY_` column in data files.
@@ -24,3 +32,9 @@ pub const KEY_PREFIX: &str = "_KEY_";
 pub const SEQUENCE_NUMBER: &str = "_SEQUENCE_NUMBER";
 /// Column that holds a record's [`RowKind`] as a byte.
 pub const VALUE_KIND: &str = "_VALUE_KIND";
+/// Column of file readers that tells a record's level.
+pub const LEVEL: &str = "_LEVEL";
+/// Column of the audit log that tells a record's kind.
+pub const ROW_KIND: &str = "rowkind";
+/// Column that tells a row's id, with row tracking.
+pub const ROW_ID: &str = "_ROW_ID";

@@ -1,0 +1,101 @@
+//! Options whose value is one of a few words, as enums.
+
+/// Declares an enum whose variants are the words of an option.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$vdoc])* $variant),*
+        }
+
+        impl $name {
+            /// The word of the option.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+
+            /// The variant of a word, in any case.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word {
+                    $(w if w.eq_ignore_ascii_case($word) => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+choice! {
+    /// How the records of one key become one row (spec: features.md B2).
+    MergeEngine {
+        /// The last record wins.
+        Deduplicate = "deduplicate",
+        /// Non-null values overwrite.
+        PartialUpdate = "partial-update",
+        /// Each column has an aggregate function.
+        Aggregate = "aggregation",
+        /// The first record wins.
+        FirstRow = "first-row",
+    }
+}
+
+choice! {
+    /// Who writes changelog files (spec: features.md B4).
+    ChangelogProducer {
+        /// Nobody.
+        None = "none",
+        /// The writer, from its input.
+        Input = "input",
+        /// Full compactions, by comparing before and after.
+        FullCompaction = "full-compaction",
+        /// Compactions of level 0, by looking up the previous row.
+        Lookup = "lookup",
+    }
+}
+
+choice! {
+    /// Direction of `sequence.field`.
+    SortOrder {
+        /// The greatest value wins.
+        Ascending = "ascending",
+        /// The least value wins.
+        Descending = "descending",
+    }
+}
+
+choice! {
+    /// Where a scan starts, `scan.mode` (spec: features.md B11).
+    ScanMode {
+        /// By the other scan options; without any, the latest snapshot.
+        Default = "default",
+        /// The latest snapshot, then its successors.
+        LatestFull = "latest-full",
+        /// Old spelling of `latest-full`.
+        Full = "full",
+        /// Only what comes after the latest snapshot.
+        Latest = "latest",
+        /// What the latest snapshot changed.
+        LatestDelta = "latest-delta",
+        /// The snapshot of the latest full compaction, then its successors.
+        CompactedFull = "compacted-full",
+        /// What comes after a time.
+        FromTimestamp = "from-timestamp",
+        /// A snapshot at a time, or files made after it.
+        FromCreationTimestamp = "from-creation-timestamp",
+        /// Files made after a time.
+        FromFileCreationTime = "from-file-creation-time",
+        /// What comes from a snapshot on.
+        FromSnapshot = "from-snapshot",
+        /// A whole snapshot, then its successors.
+        FromSnapshotFull = "from-snapshot-full",
+        /// Changes between two points.
+        Incremental = "incremental",
+    }
+}

@@ -1,0 +1,42 @@
+//! What is known about one option.
+
+/// The kind of value an option takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OptionKind {
+    /// `true` or `false`.
+    Bool,
+    /// A 32-bit number.
+    Int,
+    /// A 64-bit number.
+    Long,
+    /// A floating-point number.
+    Double,
+    /// Any text, a list of names too.
+    Text,
+    /// A size: `128 mb`, `64kb`, or plain bytes.
+    Memory,
+    /// A time: `1 h`, `10s`, plain milliseconds, or ISO (`PT1H`).
+    Duration,
+    /// `key:value` pairs separated by commas.
+    Map,
+    /// One of these words, in any case.
+    Choice(&'static [&'static str]),
+}
+
+/// One option of the table [`OPTIONS`](super::OPTIONS).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OptionDef {
+    /// Key in the schema.
+    pub key: &'static str,
+    /// What its value must be.
+    pub kind: OptionKind,
+    /// Value where neither the key nor a fallback key is set.
+    pub default: Option<&'static str>,
+    /// Older keys, consulted in order when the key is not set.
+    pub fallback_keys: &'static [&'static str],
+    /// Whether it cannot change once the table has a snapshot.
+    pub immutable: bool,
+    /// One sentence for users.
+    pub description: &'static str,
+}

@@ -1,0 +1,7 @@
+//! Accessors for the options that code reads, with the rules that join several options.
+
+mod commit;
+mod compaction;
+mod file;
+mod key;
+mod scan;

@@ -1,0 +1,141 @@
+//! Scans: where they start, how they are cut into splits (spec: features.md B11).
+
+use crate::Result;
+use crate::options::table::{index, scan};
+use crate::options::{Options, ScanMode};
+
+impl Options {
+    /// Where a scan starts; `default` is resolved by the other scan options.
+    ///
+    /// # Errors
+    /// `Invalid` for another word.
+    pub fn scan_mode(&self) -> Result<ScanMode> {
+        let mode = self.word(&scan::SCAN_MODE, ScanMode::from_word)?;
+        let any = |defs: &[&crate::options::OptionDef]| defs.iter().any(|def| self.is_set(def));
+        Ok(match mode {
+            ScanMode::Full => ScanMode::LatestFull,
+            ScanMode::Default if any(&[&scan::SCAN_TIMESTAMP_MILLIS, &scan::SCAN_TIMESTAMP]) => ScanMode::FromTimestamp,
+            ScanMode::Default
+                if any(&[
+                    &scan::SCAN_SNAPSHOT_ID,
+                    &scan::SCAN_TAG_NAME,
+                    &scan::SCAN_WATERMARK,
+                    &scan::SCAN_VERSION,
+                ]) =>
+            {
+                ScanMode::FromSnapshot
+            }
+            ScanMode::Default if any(&[&scan::SCAN_FILE_CREATION_TIME_MILLIS]) => ScanMode::FromFileCreationTime,
+            ScanMode::Default if any(&[&scan::SCAN_CREATION_TIME_MILLIS]) => ScanMode::FromCreationTimestamp,
+            ScanMode::Default
+                if any(&[
+                    &scan::INCREMENTAL_BETWEEN,
+                    &scan::INCREMENTAL_BETWEEN_TIMESTAMP,
+                    &scan::INCREMENTAL_TO_AUTO_TAG,
+                ]) =>
+            {
+                ScanMode::Incremental
+            }
+            ScanMode::Default => ScanMode::LatestFull,
+            other => other,
+        })
+    }
+
+    /// `scan.snapshot-id`.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no number.
+    pub fn scan_snapshot_id(&self) -> Result<Option<i64>> {
+        self.long_opt(&scan::SCAN_SNAPSHOT_ID)
+    }
+
+    /// `scan.tag-name`.
+    pub fn scan_tag_name(&self) -> Option<&str> {
+        self.text(&scan::SCAN_TAG_NAME)
+    }
+
+    /// `scan.timestamp-millis`.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no number.
+    pub fn scan_timestamp_millis(&self) -> Result<Option<i64>> {
+        self.long_opt(&scan::SCAN_TIMESTAMP_MILLIS)
+    }
+
+    /// `scan.timestamp`: a local date and time as text.
+    pub fn scan_timestamp(&self) -> Option<&str> {
+        self.text(&scan::SCAN_TIMESTAMP)
+    }
+
+    /// `scan.watermark`.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no number.
+    pub fn scan_watermark(&self) -> Result<Option<i64>> {
+        self.long_opt(&scan::SCAN_WATERMARK)
+    }
+
+    /// `scan.version`: a tag name or a snapshot id.
+    pub fn scan_version(&self) -> Option<&str> {
+        self.text(&scan::SCAN_VERSION)
+    }
+
+    /// `scan.file-creation-time-millis`.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no number.
+    pub fn scan_file_creation_millis(&self) -> Result<Option<i64>> {
+        self.long_opt(&scan::SCAN_FILE_CREATION_TIME_MILLIS)
+    }
+
+    /// `incremental-between`: start (exclusive) and end (inclusive) as ids or tags.
+    pub fn incremental_between(&self) -> Option<&str> {
+        self.text(&scan::INCREMENTAL_BETWEEN)
+    }
+
+    /// `incremental-between-timestamp`: start (exclusive) and end (inclusive).
+    pub fn incremental_between_timestamp(&self) -> Option<&str> {
+        self.text(&scan::INCREMENTAL_BETWEEN_TIMESTAMP)
+    }
+
+    /// Bytes that a split is filled to.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no size.
+    pub fn split_target_size(&self) -> Result<u64> {
+        self.memory(&scan::SOURCE_SPLIT_TARGET_SIZE)
+    }
+
+    /// Bytes that opening one file counts for.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no size.
+    pub fn split_open_file_cost(&self) -> Result<u64> {
+        self.memory(&scan::SOURCE_SPLIT_OPEN_FILE_COST)
+    }
+
+    /// Whether file indexes are consulted.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no switch.
+    pub fn file_index_read(&self) -> Result<bool> {
+        self.bool(&index::FILE_INDEX_READ_ENABLED)
+    }
+
+    /// Size up to which a file index is embedded in the manifest.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no size.
+    pub fn file_index_in_manifest_size(&self) -> Result<u64> {
+        self.memory(&index::FILE_INDEX_IN_MANIFEST_THRESHOLD)
+    }
+
+    /// The `file-index.<type>.columns` options as (type, columns), in key order.
+    pub fn file_index_columns(&self) -> Vec<(&str, Vec<&str>)> {
+        let columns = self.iter().filter_map(|(key, value)| {
+            let kind = key.strip_prefix("file-index.")?.strip_suffix(".columns")?;
+            Some((kind, crate::options::parse_list(value)))
+        });
+        columns.collect()
+    }
+}

@@ -1,0 +1,58 @@
+//! A renamed column is renamed wherever keys and options name it (spec: format.md C.3).
+
+use crate::options::{Options, parse_list};
+
+/// Options whose value is a list of columns.
+const COLUMN_LISTS: &[&str] = &[
+    "bucket-key",
+    "sequence.field",
+    "rowkind.field",
+    "record-level.time-field",
+    "clustering.columns",
+    "sink.clustering.by-columns",
+    "changelog-producer.row-deduplicate-ignore-fields",
+    "partial-update.remove-record-on-sequence-group",
+    "blob-field",
+    "blob-descriptor-field",
+    "blob-view-field",
+    "vector-field",
+];
+
+/// Renames a key column.
+pub(super) fn in_keys(names: &mut [String], old: &str, new: &str) {
+    for name in names.iter_mut().filter(|name| *name == old) {
+        new.clone_into(name);
+    }
+}
+
+/// Renames a column in option values that list columns and in `fields.<columns>.…` keys.
+pub(super) fn in_options(options: &mut Options, old: &str, new: &str) {
+    let rewritten = options.iter().map(|(key, value)| {
+        let new_key = rename_key(key, old, new).unwrap_or_else(|| key.to_owned());
+        let lists_columns = COLUMN_LISTS.contains(&key)
+            || (key.starts_with("fields.") && key.ends_with(".sequence-group"))
+            || (key.starts_with("file-index.") && key.ends_with(".columns"));
+        let new_value = if lists_columns { rename_in_list(value, old, new) } else { value.to_owned() };
+        (new_key, new_value)
+    });
+    *options = rewritten.collect();
+}
+
+/// `fields.<a,b>.<suffix>` with the column renamed; the suffix may have points, column names may too.
+fn rename_key(key: &str, old: &str, new: &str) -> Option<String> {
+    let rest = key.strip_prefix("fields.")?;
+    if let Some(suffix) = rest.strip_prefix(old).filter(|suffix| suffix.starts_with('.')) {
+        return Some(format!("fields.{new}{suffix}"));
+    }
+    let names = rest.strip_suffix(".sequence-group")?;
+    Some(format!("fields.{}.sequence-group", rename_in_list(names, old, new)))
+}
+
+fn rename_in_list(list: &str, old: &str, new: &str) -> String {
+    let names = parse_list(list);
+    if !names.contains(&old) {
+        return list.to_owned();
+    }
+    let renamed: Vec<&str> = names.into_iter().map(|name| if name == old { new } else { name }).collect();
+    renamed.join(",")
+}

@@ -1,0 +1,232 @@
+//! Merge engines, sequence fields and groups, aggregate functions (spec: features.md B2, B3; case M14).
+
+use std::collections::HashMap;
+
+use super::{invalid, known_column};
+use crate::Result;
+use crate::options::table::key;
+use crate::options::{MergeEngine, parse_list};
+use crate::schema::TableSchema;
+use crate::types::{DataField, DataType, Kind};
+
+/// `sequence.field` names columns that can order records.
+pub(super) fn sequence_field(schema: &TableSchema) -> Result<()> {
+    let names = schema.options.sequence_fields();
+    if schema.options.snapshot_ordering()? {
+        snapshot_ordering(schema, &names)?;
+    }
+    for (i, name) in names.iter().enumerate() {
+        let field = known_column(schema, name, "sequence.field")?;
+        if names.iter().take(i).any(|other| other == name) {
+            return Err(invalid(format!("\"sequence.field\" names {name:?} twice"), "name it once"));
+        }
+        if schema.options.field_aggregate(name).is_some() {
+            return Err(invalid(
+                format!("column {name:?} is a sequence field and cannot have an aggregate function"),
+                format!("remove \"fields.{name}.aggregate-function\""),
+            ));
+        }
+        if !is_comparable(&field.data_type) {
+            return Err(invalid(
+                format!("\"sequence.field\" names {name:?} of type {}, which has no order", field.data_type),
+                "name a column of a plain type",
+            ));
+        }
+    }
+    if names.is_empty() {
+        return Ok(());
+    }
+    if schema.options.merge_engine()? == MergeEngine::FirstRow {
+        return Err(invalid("\"sequence.field\" cannot be used with merge engine first-row", "remove it"));
+    }
+    if schema.is_cross_partition() {
+        return Err(invalid(
+            "\"sequence.field\" cannot be used when the primary key lacks partition columns",
+            "remove it, or add the partition columns to the primary key",
+        ));
+    }
+    Ok(())
+}
+
+fn snapshot_ordering(schema: &TableSchema, sequence: &[&str]) -> Result<()> {
+    let key = "sequence.snapshot-ordering";
+    if !schema.is_primary_key_table() {
+        return Err(invalid(format!("{key:?} needs a primary key"), "remove it"));
+    }
+    if !sequence.is_empty() {
+        return Err(invalid(format!("{key:?} and \"sequence.field\" exclude each other"), "remove one of them"));
+    }
+    if !schema.options.write_only()? {
+        return Err(invalid(
+            format!("{key:?} needs \"write-only\" = \"true\""),
+            "set it, and compact in a job of its own",
+        ));
+    }
+    Ok(())
+}
+
+/// The options of the merge engine fit each other and the columns.
+pub(super) fn engine(schema: &TableSchema) -> Result<()> {
+    if !schema.is_primary_key_table() {
+        return Ok(());
+    }
+    match schema.options.merge_engine()? {
+        MergeEngine::Deduplicate | MergeEngine::FirstRow => Ok(()),
+        MergeEngine::PartialUpdate => {
+            let protected = sequence_groups(schema)?;
+            partial_update_deletes(schema, !protected.is_empty())?;
+            aggregates(schema, Some(&protected))
+        }
+        MergeEngine::Aggregate => {
+            let remove = schema.options.bool(&key::AGGREGATION_REMOVE_RECORD_ON_DELETE)?;
+            for field in schema.fields.iter().filter(|_| remove) {
+                if schema
+                    .options
+                    .of_field(&field.name, "ignore-retract")
+                    .is_some_and(|v| v.eq_ignore_ascii_case("true"))
+                {
+                    return Err(invalid(
+                        format!(
+                            "\"fields.{}.ignore-retract\" and \"aggregation.remove-record-on-delete\" exclude each other",
+                            field.name
+                        ),
+                        "remove one of them",
+                    ));
+                }
+            }
+            aggregates(schema, None)
+        }
+    }
+}
+
+/// The role of each column of sequence groups: true for protected ones, false for those that order.
+fn sequence_groups(schema: &TableSchema) -> Result<HashMap<String, bool>> {
+    let mut roles: HashMap<String, bool> = HashMap::new();
+    for (ordering, protected) in schema.options.sequence_groups() {
+        let option = format!("fields.{}.sequence-group", ordering.join(","));
+        let all = ordering.iter().map(|name| (name, false)).chain(protected.iter().map(|name| (name, true)));
+        for (name, is_protected) in all {
+            let field = known_column(schema, name, &option)?;
+            if schema.primary_keys.iter().any(|key| key == name) {
+                return Err(invalid(
+                    format!("option {option:?} names primary key column {name:?}"),
+                    "leave primary key columns out of sequence groups",
+                ));
+            }
+            if !is_protected && !is_comparable(&field.data_type) {
+                return Err(invalid(
+                    format!("option {option:?} orders by {name:?} of type {}, which has no order", field.data_type),
+                    "order by columns of plain types",
+                ));
+            }
+            if roles.insert((*name).to_owned(), is_protected).is_some() {
+                return Err(invalid(format!("column {name:?} is in several sequence groups"), "leave it in one"));
+            }
+        }
+    }
+    Ok(roles)
+}
+
+/// Options that say what a delete does exclude each other.
+fn partial_update_deletes(schema: &TableSchema, has_groups: bool) -> Result<()> {
+    let options = &schema.options;
+    let remove = options.bool(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE)?;
+    let by_group = options.text(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP);
+    let ignore = options.ignore_delete()?;
+    let (delete, group) = ("partial-update.remove-record-on-delete", "partial-update.remove-record-on-sequence-group");
+    let conflict = if ignore && remove {
+        Some(("ignore-delete", delete))
+    } else if ignore && by_group.is_some() {
+        Some(("ignore-delete", group))
+    } else if remove && has_groups {
+        Some((delete, "fields.<columns>.sequence-group"))
+    } else {
+        None
+    };
+    if let Some((one, other)) = conflict {
+        return Err(invalid(format!("options {one:?} and {other:?} exclude each other"), "remove one of them"));
+    }
+    let groups = options.sequence_groups();
+    for name in by_group.map(parse_list).unwrap_or_default() {
+        if !groups.iter().any(|(ordering, _)| ordering.contains(&name)) {
+            return Err(invalid(
+                format!("option {group:?} names {name:?}, which orders no sequence group"),
+                "name a column that orders a sequence group",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Each aggregate function exists and takes the type of its column; with partial-update it needs a sequence group.
+fn aggregates(schema: &TableSchema, groups: Option<&HashMap<String, bool>>) -> Result<()> {
+    let sequence = schema.options.sequence_fields();
+    for field in &schema.fields {
+        let own = schema.options.field_aggregate(&field.name);
+        if schema.primary_keys.contains(&field.name) || sequence.contains(&field.name.as_str()) {
+            continue;
+        }
+        let Some(function) = own.or_else(|| schema.options.default_aggregate()) else { continue };
+        let role = groups.map(|groups| groups.get(&field.name).copied());
+        if role == Some(Some(false)) {
+            continue;
+        }
+        check_function(field, function)?;
+        if role == Some(None) && function != "last_non_null_value" {
+            return Err(invalid(
+                format!("column {:?} has aggregate function {function:?} but is in no sequence group", field.name),
+                "add it to a \"fields.<columns>.sequence-group\"",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_function(field: &DataField, function: &str) -> Result<()> {
+    let kind = &field.data_type.kind;
+    let fits = match function {
+        "sum" | "product" => is_numeric(kind),
+        "max" | "min" => is_comparable(&field.data_type),
+        "last_value"
+        | "last_non_null_value"
+        | "first_value"
+        | "first_non_null_value"
+        | "first_not_null_value"
+        | "primary-key" => true,
+        "listagg" => field.data_type.kind == DataType::string().kind,
+        "bool_and" | "bool_or" => *kind == Kind::Boolean,
+        "collect" => matches!(kind, Kind::Array(_)),
+        "merge_map" => matches!(kind, Kind::Map(..)),
+        "merge_map_with_keytime" => {
+            matches!(kind, Kind::Map(_, value) if matches!(&value.kind, Kind::Row(fields) if fields.len() >= 2))
+        }
+        "nested_update" | "nested_partial_update" => {
+            matches!(kind, Kind::Array(element) if matches!(element.kind, Kind::Row(_)))
+        }
+        "theta_sketch" | "hll_sketch" | "rbm32" | "rbm64" => matches!(kind, Kind::Varbinary(_)),
+        other => {
+            return Err(invalid(
+                format!("column {:?} has aggregate function {other:?}, which does not exist", field.name),
+                "use one of the aggregate functions in the documentation",
+            ));
+        }
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(invalid(
+        format!("aggregate function {function:?} does not take column {:?} of type {}", field.name, field.data_type),
+        "choose a function for that type",
+    ))
+}
+
+/// Whether values have an order that all formats share.
+fn is_comparable(data_type: &DataType) -> bool {
+    use Kind::{Array, Blob, Map, Multiset, Row, Variant, Vector};
+    !matches!(data_type.kind, Array(_) | Map(..) | Multiset(_) | Row(_) | Variant | Blob | Vector { .. })
+}
+
+fn is_numeric(kind: &Kind) -> bool {
+    use Kind::{BigInt, Decimal, Double, Float, Int, SmallInt, TinyInt};
+    matches!(kind, TinyInt | SmallInt | Int | BigInt | Float | Double | Decimal { .. })
+}
