@@ -1,0 +1,48 @@
+// Rows out of a table: a batch read, and the changelog from the first snapshot to the newest.
+
+import java.util.List;
+import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.reader.RecordReader;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.source.ReadBuilder;
+import org.apache.paimon.table.source.Split;
+import org.apache.paimon.table.source.StreamTableScan;
+import org.apache.paimon.types.RowType;
+
+final class Reading {
+    static ArrayNode batch(FileStoreTable table, boolean kinds) throws Exception {
+        ReadBuilder builder = table.newReadBuilder();
+        ArrayNode rows = Interop.JSON.createArrayNode();
+        read(builder, builder.newScan().plan().splits(), table.rowType(), kinds, rows);
+        return rows;
+    }
+
+    static ArrayNode changelog(FileStoreTable table) throws Exception {
+        FileStoreTable follow = table.copy(java.util.Map.of("scan.mode", "from-snapshot", "scan.snapshot-id", "1"));
+        Long newest = table.snapshotManager().latestSnapshotId();
+        ReadBuilder builder = follow.newReadBuilder();
+        StreamTableScan scan = builder.newStreamScan();
+        ArrayNode rows = Interop.JSON.createArrayNode();
+        while (scan.checkpoint() == null || (newest != null && scan.checkpoint() <= newest)) {
+            read(builder, scan.plan().splits(), table.rowType(), true, rows);
+        }
+        return rows;
+    }
+
+    private static void read(ReadBuilder builder, List<Split> splits, RowType type, boolean kinds, ArrayNode rows)
+            throws Exception {
+        for (Split split : splits) {
+            try (RecordReader<InternalRow> reader = builder.newRead().createReader(split)) {
+                reader.forEachRemaining(row -> {
+                    ObjectNode json = Rows.toJson(row, type);
+                    if (kinds) {
+                        json.put("_kind", row.getRowKind().shortString());
+                    }
+                    rows.add(json);
+                });
+            }
+        }
+    }
+}

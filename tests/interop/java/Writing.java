@@ -1,0 +1,62 @@
+// Rows into a table, and compaction. Each command is one commit.
+
+import java.nio.file.Files;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.paimon.data.BinaryRow;
+import org.apache.paimon.disk.IOManager;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.IntNode;
+import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.sink.CommitMessage;
+import org.apache.paimon.table.sink.StreamTableCommit;
+import org.apache.paimon.table.sink.StreamTableWrite;
+import org.apache.paimon.table.sink.StreamWriteBuilder;
+import org.apache.paimon.table.source.DataSplit;
+import org.apache.paimon.table.source.Split;
+
+final class Writing {
+    /** Rows as Reading gives them; `_kind` (+I, -U, +U, -D) is +I when absent. */
+    static JsonNode write(FileStoreTable table, JsonNode rows) throws Exception {
+        return commit(table, write -> {
+            for (JsonNode row : rows) {
+                write.write(Rows.fromJson(row, table.rowType()));
+            }
+        });
+    }
+
+    /** Compacts each bucket that has data. */
+    static JsonNode compact(FileStoreTable table, boolean full) throws Exception {
+        FileStoreTable target = table.copy(Map.of("write-only", "false"));
+        Map<String, DataSplit> buckets = new LinkedHashMap<>();
+        for (Split split : target.newReadBuilder().newScan().plan().splits()) {
+            DataSplit data = (DataSplit) split;
+            buckets.putIfAbsent(data.partition().hashCode() + "/" + data.partition() + "/" + data.bucket(), data);
+        }
+        return commit(target, write -> {
+            for (DataSplit split : buckets.values()) {
+                BinaryRow partition = split.partition();
+                write.compact(partition, split.bucket(), full);
+            }
+        });
+    }
+
+    private interface Work {
+        void on(StreamTableWrite write) throws Exception;
+    }
+
+    private static JsonNode commit(FileStoreTable table, Work work) throws Exception {
+        StreamWriteBuilder builder = table.newStreamWriteBuilder();
+        String spill = Files.createTempDirectory("linn-interop").toString();
+        try (IOManager disk = IOManager.create(spill);
+                StreamTableWrite write = builder.newWrite();
+                StreamTableCommit commit = builder.newCommit()) {
+            write.withIOManager(disk);
+            work.on(write);
+            List<CommitMessage> messages = write.prepareCommit(true, 1);
+            commit.commit(1, messages);
+            return IntNode.valueOf(messages.size());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Cargo.toml files: every dependency and the lints come from the workspace, so that there is one version and one habit of each.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use toml::{Table, Value};
+
+use super::{Finding, scan};
+
+pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for file in scan::files(root)? {
+        if !file.ends_with("/Cargo.toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(root.join(&file))?;
+        let manifest: Table = toml::from_str(&text).with_context(|| format!("cannot parse {file}"))?;
+        let mut report = |needle: &str, what: String| {
+            let line = text.lines().position(|l| l.trim_start().starts_with(needle)).map_or(1, |i| i + 1);
+            findings.push(Finding { file: file.clone(), line, what });
+        };
+        for (name, dependency) in dependencies(&manifest) {
+            if dependency.get("workspace").and_then(Value::as_bool) != Some(true) {
+                report(name, format!("{name} must come from the workspace table: `{name}.workspace = true`"));
+            }
+        }
+        let lints = manifest.get("lints").and_then(|l| l.get("workspace"));
+        if lints.and_then(Value::as_bool) != Some(true) {
+            report("[lints]", "the workspace's lints are missing: `[lints] workspace = true`".to_owned());
+        }
+    }
+    Ok(findings)
+}
+
+fn dependencies(manifest: &Table) -> Vec<(&String, &Value)> {
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let tables = targets.into_iter().flat_map(|t| t.values().filter_map(Value::as_table));
+    std::iter::once(manifest)
+        .chain(tables)
+        .flat_map(|table| ["dependencies", "dev-dependencies", "build-dependencies"].map(|kind| table.get(kind)))
+        .flatten()
+        .filter_map(Value::as_table)
+        .flatten()
+        .collect()
+}

@@ -1,0 +1,53 @@
+//! `tidy`: rules that the compiler does not hold. Each finding is one line, `file:line: what, and what to do`.
+
+mod code;
+mod graph;
+mod manifest;
+mod scan;
+mod source;
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+use serde::Deserialize;
+
+use crate::place;
+
+/// One broken rule at one place.
+struct Finding {
+    file: String,
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.what)
+    }
+}
+
+/// `xtask/layers.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rules {
+    /// Crate name to what it may use.
+    crates: std::collections::BTreeMap<String, graph::Layer>,
+    source: source::Rules,
+}
+
+pub(crate) fn run() -> Result<()> {
+    let root = place::root();
+    let rules: Rules = toml::from_str(&std::fs::read_to_string(root.join("xtask/layers.toml"))?)?;
+    let mut findings = graph::check(&root, &rules.crates)?;
+    findings.extend(manifest::check(&root)?);
+    findings.extend(source::check(&root, &rules.source)?);
+    findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if !findings.is_empty() {
+        bail!("tidy: {} findings", findings.len());
+    }
+    println!("tidy: nothing to say");
+    Ok(())
+}
