@@ -3,6 +3,20 @@
 //! A predicate is over columns of one schema, named by field id so that it survives renames. Evaluation has three
 //! answers like SQL; a row is kept only when the answer is true.
 
+//!
+//! Every walk over a predicate uses an explicit stack, and [`Predicate::and`] and [`Predicate::or`] flatten, so that filters
+//! with very many terms cost heap, not stack.
+
+mod evaluate;
+mod fold;
+mod leaf;
+mod list;
+mod prune;
+mod rewrite;
+
+#[cfg(test)]
+mod tests;
+
 use crate::datum::Datum;
 
 /// A comparison operator.

@@ -2,6 +2,15 @@
 
 use bytes::Bytes;
 
+mod array;
+mod order;
+
+#[cfg(test)]
+mod tests;
+
+pub use array::{array_from_datums, datums_from_array};
+pub(crate) use order::{canonical_f32, canonical_f64};
+
 /// A non-null scalar. Which variant belongs to which [`Kind`](crate::types::Kind) is said at each variant.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Datum {

@@ -1,0 +1,51 @@
+//! The order of values, as the reference compares literals and statistics.
+
+use std::cmp::Ordering;
+
+use super::Datum;
+
+impl Datum {
+    /// The order of two values of one type; `None` when they are of different types.
+    ///
+    /// Strings and bytes compare by unsigned bytes, `-0.0` is less than `0.0`, and NaN equals itself and is greater than all.
+    pub fn compare(&self, other: &Self) -> Option<Ordering> {
+        Some(match (self, other) {
+            (Self::Boolean(a), Self::Boolean(b)) => a.cmp(b),
+            (Self::TinyInt(a), Self::TinyInt(b)) => a.cmp(b),
+            (Self::SmallInt(a), Self::SmallInt(b)) => a.cmp(b),
+            (Self::Int(a), Self::Int(b)) | (Self::Date(a), Self::Date(b)) | (Self::Time(a), Self::Time(b)) => a.cmp(b),
+            (Self::BigInt(a), Self::BigInt(b)) => a.cmp(b),
+            (Self::Float(a), Self::Float(b)) => canonical_f32(*a).total_cmp(&canonical_f32(*b)),
+            (Self::Double(a), Self::Double(b)) => canonical_f64(*a).total_cmp(&canonical_f64(*b)),
+            (Self::Timestamp { millis: a, nanos: c }, Self::Timestamp { millis: b, nanos: d }) => (a, c).cmp(&(b, d)),
+            (Self::Decimal { unscaled: a, scale: c, .. }, Self::Decimal { unscaled: b, scale: d, .. }) => {
+                decimals((*a, *c), (*b, *d))
+            }
+            (Self::String(a), Self::String(b)) => a.as_bytes().cmp(b.as_bytes()),
+            (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
+            _ => return None,
+        })
+    }
+}
+
+/// The one NaN that stands for all.
+pub(crate) fn canonical_f32(value: f32) -> f32 {
+    if value.is_nan() { f32::from_bits(0x7fc0_0000) } else { value }
+}
+
+/// The one NaN that stands for all.
+pub(crate) fn canonical_f64(value: f64) -> f64 {
+    if value.is_nan() { f64::from_bits(0x7ff8_0000_0000_0000) } else { value }
+}
+
+/// Unscaled values with their scales.
+fn decimals(a: (i128, u8), b: (i128, u8)) -> Ordering {
+    let scale = a.1.max(b.1);
+    let widen = |(unscaled, of): (i128, u8)| unscaled.checked_mul(10i128.pow(u32::from(scale - of)));
+    match (widen(a), widen(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        // Only the one with the smaller scale can overflow, and then it is the larger in magnitude.
+        (None, _) => 0.cmp(&-a.0.signum()),
+        (_, None) => 0.cmp(&b.0.signum()),
+    }
+}

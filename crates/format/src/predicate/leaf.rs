@@ -1,0 +1,88 @@
+//! One comparison over one column.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, Scalar};
+use arrow_buffer::BooleanBuffer;
+use arrow_ord::cmp;
+use arrow_schema::DataType as ArrowType;
+
+use super::evaluate::Answers;
+use super::{CompareOp, Predicate, list};
+use crate::datum::{Datum, array_from_datums, canonical_f32, canonical_f64};
+use crate::types::DataType;
+use crate::{Error, Result};
+
+pub(super) fn evaluate(leaf: &Predicate, column: &ArrayRef, data_type: &DataType) -> Result<Answers> {
+    match leaf {
+        Predicate::Compare { op, literal, .. } => {
+            let literal = Scalar::new(canonical(&array_from_datums(&[Some(literal.clone())], data_type)?));
+            Ok(answers(&compare(*op, &canonical(column), &literal)?))
+        }
+        Predicate::In { literals, negated, .. } => {
+            let found = list::contains(&canonical(column), &canonical(&list_array(literals, data_type)?), data_type)?;
+            let found = if *negated { !&found } else { found };
+            Ok(Answers::of(&found, column.nulls()))
+        }
+        Predicate::IsNull { negated, .. } => {
+            let valid = match column.logical_nulls() {
+                Some(nulls) => nulls.into_inner(),
+                None => BooleanBuffer::new_set(column.len()),
+            };
+            Ok(Answers::of(&if *negated { valid } else { !&valid }, None))
+        }
+        Predicate::StartsWith { prefix, .. } => {
+            let strings = column.as_string_opt::<i32>();
+            let strings = strings.ok_or_else(|| Error::invalid(format!("LIKE on a column of {}", column.data_type())))?;
+            let prefix = prefix.as_bytes();
+            let starts = BooleanBuffer::collect_bool(strings.len(), |row| {
+                strings.value(row).as_bytes().starts_with(prefix)
+            });
+            Ok(Answers::of(&starts, column.nulls()))
+        }
+        _ => Err(Error::internal("an inner node was evaluated as a leaf")),
+    }
+}
+
+fn list_array(literals: &[Datum], data_type: &DataType) -> Result<ArrayRef> {
+    let literals: Vec<_> = literals.iter().cloned().map(Some).collect();
+    array_from_datums(&literals, data_type)
+}
+
+fn compare(op: CompareOp, column: &ArrayRef, literal: &Scalar<ArrayRef>) -> Result<BooleanArray> {
+    let kernel = match op {
+        CompareOp::Eq => cmp::eq,
+        CompareOp::NotEq => cmp::neq,
+        CompareOp::Lt => cmp::lt,
+        CompareOp::LtEq => cmp::lt_eq,
+        CompareOp::Gt => cmp::gt,
+        CompareOp::GtEq => cmp::gt_eq,
+    };
+    kernel(column, literal).map_err(|e| Error::invalid("the literal does not fit the column").with_source(e))
+}
+
+fn answers(values: &BooleanArray) -> Answers {
+    Answers::of(values.values(), values.nulls())
+}
+
+/// The array with one NaN for all: the kernels order NaNs by sign and payload, the reference calls them equal.
+fn canonical(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        ArrowType::Float32 => {
+            let floats: &PrimitiveArray<Float32Type> = array.as_primitive();
+            if floats.values().iter().any(|v| v.is_nan()) {
+                return Arc::new(floats.unary::<_, Float32Type>(canonical_f32));
+            }
+        }
+        ArrowType::Float64 => {
+            let floats: &PrimitiveArray<Float64Type> = array.as_primitive();
+            if floats.values().iter().any(|v| v.is_nan()) {
+                return Arc::new(floats.unary::<_, Float64Type>(canonical_f64));
+            }
+        }
+        _ => {}
+    }
+    array.clone()
+}

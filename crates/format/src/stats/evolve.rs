@@ -1,0 +1,66 @@
+//! Statistics of a file, seen by a later schema of its table.
+
+use super::{ColumnRange, SimpleStats};
+use crate::cast::{is_widening, widen};
+use crate::datum::Datum;
+use crate::row::BinaryRow;
+use crate::types::{DataField, Kind};
+use crate::{Error, Result};
+
+/// The statistics of one file with what is needed to understand them.
+#[derive(Debug, Clone, Copy)]
+pub struct FileStats<'a> {
+    /// As stored.
+    pub stats: &'a SimpleStats,
+    /// Fields of the schema that the file was written with, or those of them that the file holds.
+    pub fields: &'a [DataField],
+    /// Names of the columns in `stats`; `None` means all of `fields` in order.
+    pub columns: Option<&'a [String]>,
+    /// Rows of the file.
+    pub row_count: i64,
+}
+
+/// What is known of the column `field` of the table's schema in a file.
+///
+/// A column that the file lacks is null in every row. When the type has changed, bounds are kept where the cast keeps the order
+/// of values, else they are unknown.
+///
+/// # Errors
+/// `Corrupt` when the statistics do not fit the fields.
+pub fn evolve(file: FileStats<'_>, field: &DataField) -> Result<ColumnRange> {
+    let Some(of_file) = file.fields.iter().find(|f| f.id == field.id) else {
+        return Ok(ColumnRange::all_null(file.row_count));
+    };
+    let unknown = ColumnRange { min: None, max: None, null_count: None, row_count: file.row_count };
+    let at = match file.columns {
+        Some(columns) => columns.iter().position(|name| *name == of_file.name),
+        None => file.fields.iter().position(|f| f.id == field.id),
+    };
+    // An empty row of statistics means that none were kept.
+    let Some(at) = at.filter(|_| file.stats.min.arity() > 0 || !file.stats.null_counts.is_empty()) else {
+        return Ok(unknown);
+    };
+    let null_count = file.stats.null_counts.get(at).copied().flatten();
+    if null_count.is_some_and(|n| n < 0) {
+        return Err(Error::corrupt(format!("null count {null_count:?} of column {:?}", of_file.name)));
+    }
+    let widening = is_widening(&of_file.data_type.kind, &field.data_type.kind);
+    // Another cast can make nulls of values, but no values of nulls.
+    let null_count = null_count.filter(|n| widening || *n == file.row_count);
+    let bound = |row: &BinaryRow| -> Result<Option<Datum>> {
+        if !widening || row.arity() <= at || !is_scalar(&of_file.data_type.kind) {
+            return Ok(None);
+        }
+        Ok(row.datum(at, &of_file.data_type)?.and_then(|v| widen(&v, &field.data_type.kind)))
+    };
+    let (min, max) = (bound(&file.stats.min)?, bound(&file.stats.max)?);
+    let (min, max) = if min.is_some() && max.is_some() { (min, max) } else { (None, None) };
+    Ok(ColumnRange { min, max, null_count, row_count: file.row_count })
+}
+
+fn is_scalar(kind: &Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::Array(_) | Kind::Multiset(_) | Kind::Map(..) | Kind::Row(_) | Kind::Variant | Kind::Vector { .. }
+    )
+}
