@@ -14,7 +14,13 @@ pub(crate) fn float(value: f32) -> String {
     java_float(value, value == 0.0, f64::from(value).abs(), value.is_sign_negative(), value.is_nan())
 }
 
-fn java_float(value: impl Display + std::fmt::LowerExp, zero: bool, magnitude: f64, negative: bool, nan: bool) -> String {
+fn java_float(
+    value: impl Display + std::fmt::LowerExp,
+    zero: bool,
+    magnitude: f64,
+    negative: bool,
+    nan: bool,
+) -> String {
     if nan {
         return "NaN".to_owned();
     }

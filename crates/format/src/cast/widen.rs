@@ -16,9 +16,13 @@ pub(crate) fn is_widening(from: &Kind, to: &Kind) -> bool {
         _ if from == to => true,
         (Kind::Char(n) | Kind::Varchar(n), Kind::Varchar(m)) => m >= n,
         (Kind::Binary(n) | Kind::Varbinary(n), Kind::Varbinary(m)) => m >= n,
-        (Kind::Decimal { precision: p, scale: s }, Kind::Decimal { precision: q, scale: t }) => t >= s && q - t >= p - s,
+        (Kind::Decimal { precision: p, scale: s }, Kind::Decimal { precision: q, scale: t }) => {
+            t >= s && q - t >= p - s
+        }
         (Kind::Float, Kind::Double) => true,
-        (Kind::Timestamp(p), Kind::Timestamp(q)) | (Kind::LocalZonedTimestamp(p), Kind::LocalZonedTimestamp(q)) => q >= p,
+        (Kind::Timestamp(p), Kind::Timestamp(q)) | (Kind::LocalZonedTimestamp(p), Kind::LocalZonedTimestamp(q)) => {
+            q >= p
+        }
         _ => matches!((rank(from), rank(to)), (Some(from), Some(to)) if from <= to),
     }
 }
@@ -47,7 +51,8 @@ pub(crate) fn narrow(value: &Datum, to: &Kind) -> Option<Datum> {
         }
         (Datum::Decimal { unscaled, scale: s, .. }, Kind::Decimal { precision, scale }) => {
             let power = 10i128.checked_pow(u32::from(s.checked_sub(*scale)?))?;
-            let fits = unscaled % power == 0 && (unscaled / power).unsigned_abs() < 10u128.checked_pow((*precision).into())?;
+            let fits =
+                unscaled % power == 0 && (unscaled / power).unsigned_abs() < 10u128.checked_pow((*precision).into())?;
             if !fits {
                 return None;
             }

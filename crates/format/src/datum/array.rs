@@ -27,27 +27,28 @@ impl Datum {
             return Ok(None);
         }
         let kind = &data_type.kind;
-        let value = match kind {
-            Kind::Boolean => array.as_boolean_opt().map(|a| Self::Boolean(a.value(row))),
-            Kind::TinyInt => native::<Int8Type>(array, row).map(Self::TinyInt),
-            Kind::SmallInt => native::<Int16Type>(array, row).map(Self::SmallInt),
-            Kind::Int => native::<Int32Type>(array, row).map(Self::Int),
-            Kind::BigInt => native::<Int64Type>(array, row).map(Self::BigInt),
-            Kind::Float => native::<Float32Type>(array, row).map(Self::Float),
-            Kind::Double => native::<Float64Type>(array, row).map(Self::Double),
-            Kind::Date => native::<Date32Type>(array, row).map(Self::Date),
-            Kind::Time(_) => native::<Time32MillisecondType>(array, row).map(Self::Time),
-            Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => timestamp(array, row, *p),
-            Kind::Decimal { precision, scale } => native::<Decimal128Type>(array, row)
-                .map(|unscaled| Self::Decimal { unscaled, precision: *precision, scale: *scale }),
-            Kind::Char(_) | Kind::Varchar(_) => {
-                array.as_string_opt::<i32>().map(|a| Self::String(a.value(row).to_owned()))
-            }
-            Kind::Binary(_) | Kind::Varbinary(_) | Kind::Blob => {
-                array.as_binary_opt::<i32>().map(|a| Self::Bytes(Bytes::copy_from_slice(a.value(row))))
-            }
-            other => return Err(Error::unsupported(format!("a {other:?} as a scalar"))),
-        };
+        let value =
+            match kind {
+                Kind::Boolean => array.as_boolean_opt().map(|a| Self::Boolean(a.value(row))),
+                Kind::TinyInt => native::<Int8Type>(array, row).map(Self::TinyInt),
+                Kind::SmallInt => native::<Int16Type>(array, row).map(Self::SmallInt),
+                Kind::Int => native::<Int32Type>(array, row).map(Self::Int),
+                Kind::BigInt => native::<Int64Type>(array, row).map(Self::BigInt),
+                Kind::Float => native::<Float32Type>(array, row).map(Self::Float),
+                Kind::Double => native::<Float64Type>(array, row).map(Self::Double),
+                Kind::Date => native::<Date32Type>(array, row).map(Self::Date),
+                Kind::Time(_) => native::<Time32MillisecondType>(array, row).map(Self::Time),
+                Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => timestamp(array, row, *p),
+                Kind::Decimal { precision, scale } => native::<Decimal128Type>(array, row)
+                    .map(|unscaled| Self::Decimal { unscaled, precision: *precision, scale: *scale }),
+                Kind::Char(_) | Kind::Varchar(_) => {
+                    array.as_string_opt::<i32>().map(|a| Self::String(a.value(row).to_owned()))
+                }
+                Kind::Binary(_) | Kind::Varbinary(_) | Kind::Blob => {
+                    array.as_binary_opt::<i32>().map(|a| Self::Bytes(Bytes::copy_from_slice(a.value(row))))
+                }
+                other => return Err(Error::unsupported(format!("a {other:?} as a scalar"))),
+            };
         let wrong = || Error::invalid(format!("arrow array of {} for a column of kind {kind:?}", array.data_type()));
         value.map(Some).ok_or_else(wrong)
     }
@@ -133,12 +134,7 @@ fn collect<'a, A: FromIterator<Option<T>>, T>(
     values.iter().map(|v| v.as_ref().map(|v| read(v).ok_or_else(|| wrong(v))).transpose()).collect()
 }
 
-fn timestamps(
-    values: &[Option<Datum>],
-    data_type: &DataType,
-    precision: u8,
-    zone: Option<&str>,
-) -> Result<ArrayRef> {
+fn timestamps(values: &[Option<Datum>], data_type: &DataType, precision: u8, zone: Option<&str>) -> Result<ArrayRef> {
     let units = |per_milli: i64| {
         move |v: &Datum| match v {
             Datum::Timestamp { millis, nanos } => {

@@ -9,7 +9,10 @@ use crate::types::DataType;
 #[test]
 fn floats_compare_like_java() {
     let compare = |a: f64, b: f64| {
-        assert_eq!(Datum::Float(a as f32).compare(&Datum::Float(b as f32)), Datum::Double(a).compare(&Datum::Double(b)));
+        assert_eq!(
+            Datum::Float(a as f32).compare(&Datum::Float(b as f32)),
+            Datum::Double(a).compare(&Datum::Double(b))
+        );
         Datum::Double(a).compare(&Datum::Double(b)).unwrap()
     };
     assert_eq!(compare(-0.0, 0.0), Less);
@@ -35,7 +38,7 @@ proptest! {
         let values = [Some(value.clone()), None];
         match array_from_datums(&values, &data_type) {
             Ok(array) => prop_assert_eq!(datums_from_array(&array, &data_type).unwrap(), values),
-            Err(_) => prop_assert!(matches!(value, Datum::Timestamp { .. })),
+            Err(_) => { let timestamp = matches!(value, Datum::Timestamp { .. }); prop_assert!(timestamp); }
         }
     }
 }

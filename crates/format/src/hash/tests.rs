@@ -87,7 +87,7 @@ fn bytes_hash_tails_as_signed_words() {
 
 fn any_columns() -> impl Strategy<Value = (Vec<ArrayRef>, Vec<DataType>)> {
     (0usize..20).prop_flat_map(|n| {
-        let column = |kind| (Just(kind), prop::collection::vec(any::<Option<(i64, i64, String)>>(), n));
+        let column = move |kind| (Just(kind), prop::collection::vec(any::<Option<(i64, i64, String)>>(), n));
         prop::collection::vec((0..14usize).prop_flat_map(column), 1..70).prop_map(|columns| {
             let columns: Vec<_> = columns.into_iter().map(|(kind, values)| column_of(kind, values)).collect();
             columns.into_iter().unzip()

@@ -42,7 +42,9 @@ pub fn partition_values(
     let value = |(i, field): (usize, &&DataField)| {
         let datum = row.datum(i, &field.data_type).context("partition key", &field.name)?;
         let text = match &datum {
-            Some(datum) => partition_value(datum, &field.data_type, legacy_name).context("partition key", &field.name)?,
+            Some(datum) => {
+                partition_value(datum, &field.data_type, legacy_name).context("partition key", &field.name)?
+            }
             None => String::new(),
         };
         Ok(if is_blank(&text) { default_name.to_owned() } else { text })

@@ -56,9 +56,8 @@ pub fn parse_partition_value(value: &str, data_type: &DataType) -> Result<Datum>
         Kind::BigInt => value.parse().ok().map(Datum::BigInt),
         Kind::Float => parse::float(value).map(Datum::Float),
         Kind::Double => parse::double(value).map(Datum::Double),
-        Kind::Decimal { precision, scale } => parse::decimal(value, *precision, *scale).map(|unscaled| {
-            Datum::Decimal { unscaled, precision: *precision, scale: *scale }
-        }),
+        Kind::Decimal { precision, scale } => parse::decimal(value, *precision, *scale)
+            .map(|unscaled| Datum::Decimal { unscaled, precision: *precision, scale: *scale }),
         Kind::Char(n) | Kind::Varchar(n) => {
             (value.chars().count() <= *n as usize).then(|| Datum::String(value.to_owned()))
         }

@@ -35,11 +35,11 @@ pub(super) fn evaluate(leaf: &Predicate, column: &ArrayRef, data_type: &DataType
         }
         Predicate::StartsWith { prefix, .. } => {
             let strings = column.as_string_opt::<i32>();
-            let strings = strings.ok_or_else(|| Error::invalid(format!("LIKE on a column of {}", column.data_type())))?;
+            let strings =
+                strings.ok_or_else(|| Error::invalid(format!("LIKE on a column of {}", column.data_type())))?;
             let prefix = prefix.as_bytes();
-            let starts = BooleanBuffer::collect_bool(strings.len(), |row| {
-                strings.value(row).as_bytes().starts_with(prefix)
-            });
+            let starts =
+                BooleanBuffer::collect_bool(strings.len(), |row| strings.value(row).as_bytes().starts_with(prefix));
             Ok(Answers::of(&starts, column.nulls()))
         }
         _ => Err(Error::internal("an inner node was evaluated as a leaf")),
