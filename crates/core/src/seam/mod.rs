@@ -1,5 +1,13 @@
 //! The four seams through which effects enter, and the environment that carries them.
 
+mod manual;
+mod spawn;
+mod system;
+
+pub use manual::{LocalSpawn, ManualClock, SeededIds};
+pub use spawn::TokioSpawn;
+pub use system::{SystemClock, SystemIds};
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -134,4 +142,22 @@ pub struct Env {
     pub spawn: Arc<dyn Spawn>,
     /// Folder on local disk for spills.
     pub spill_dir: std::path::PathBuf,
+}
+
+impl Env {
+    /// The machine's clock, randomness and threads around a store: what a program uses. Must be called from within a Tokio
+    /// runtime.
+    ///
+    /// # Errors
+    /// `Invalid` outside of a Tokio runtime, `Unavailable` when threads cannot be started.
+    pub fn system(storage: Arc<dyn Storage>) -> Result<Self> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self {
+            storage,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(SystemIds),
+            spawn: Arc::new(TokioSpawn::new(threads.div_ceil(2))?),
+            spill_dir: std::env::temp_dir(),
+        })
+    }
 }
