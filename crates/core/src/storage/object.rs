@@ -51,7 +51,8 @@ impl Storage for Object {
             return Ok(Bytes::new());
         }
         let options = ReadOptions { range: range.clone().map(Into::into).unwrap_or_default(), ..Default::default() };
-        let buffer = self.patient.read_options(path, options).await.map_err(read_failed).context("path", self.at(path))?;
+        let buffer =
+            self.patient.read_options(path, options).await.map_err(read_failed).context("path", self.at(path))?;
         match (range, wanted) {
             (Some(range), Some(wanted)) if buffer.len() as u64 != wanted => {
                 let size = range.start.saturating_add(buffer.len() as u64);
@@ -79,7 +80,8 @@ impl Storage for Object {
     async fn writer(&self, path: &str) -> Result<Box<dyn StorageWriter>> {
         let path = path::normal(path)?;
         let options = WriteOptions { chunk: Some(PART_SIZE), concurrent: 2, ..Default::default() };
-        let writer = self.patient.writer_options(path, options).await.map_err(write_failed).context("path", self.at(path))?;
+        let writer =
+            self.patient.writer_options(path, options).await.map_err(write_failed).context("path", self.at(path))?;
         Ok(Box::new(ObjectWriter { writer, path: self.at(path) }))
     }
 
@@ -112,7 +114,8 @@ impl Storage for Object {
     }
 
     async fn rename_dir(&self, from: &str, _to: &str) -> Result<()> {
-        Err(Error::unsupported("moving a folder, which object stores cannot do in one step").with("path", self.at(from)))
+        Err(Error::unsupported("moving a folder, which object stores cannot do in one step")
+            .with("path", self.at(from)))
     }
 
     fn root(&self) -> &str {
@@ -142,7 +145,11 @@ impl StorageWriter for ObjectWriter {
 
 fn entry(path: &str, meta: &opendal::Metadata) -> Entry {
     let modified = meta.last_modified().map(|time| time.into_inner().as_millisecond());
-    Entry { path: path.to_owned(), size: if meta.is_dir() { 0 } else { meta.content_length() }, modified_millis: modified }
+    Entry {
+        path: path.to_owned(),
+        size: if meta.is_dir() { 0 } else { meta.content_length() },
+        modified_millis: modified,
+    }
 }
 
 fn absent_is_fine(result: opendal::Result<()>) -> Result<()> {
@@ -156,8 +163,9 @@ fn absent_is_fine(result: opendal::Result<()>) -> Result<()> {
 fn definite(e: &opendal::Error) -> Option<Error> {
     let error = match e.kind() {
         ErrorKind::NotFound => Error::not_found("no such file"),
-        ErrorKind::PermissionDenied => Error::invalid("the store does not permit this")
-            .with_hint("check the credentials and the bucket's policy"),
+        ErrorKind::PermissionDenied => {
+            Error::invalid("the store does not permit this").with_hint("check the credentials and the bucket's policy")
+        }
         ErrorKind::ConfigInvalid => Error::invalid("the store refused the configuration")
             .with_hint("check the bucket, the endpoint and the region"),
         ErrorKind::RangeNotSatisfied => Error::corrupt("the file is shorter than the range that was asked of it"),
@@ -174,7 +182,9 @@ fn read_failed(e: opendal::Error) -> Error {
 }
 
 fn write_failed(e: opendal::Error) -> Error {
-    definite(&e).unwrap_or_else(|| Error::unknown_outcome("the store did not say whether it has the file")).with_source(e)
+    definite(&e)
+        .unwrap_or_else(|| Error::unknown_outcome("the store did not say whether it has the file"))
+        .with_source(e)
 }
 
 fn create_failed(e: opendal::Error) -> Error {
@@ -193,8 +203,10 @@ fn create_failed(e: opendal::Error) -> Error {
 }
 
 fn no_conditional_put() -> Error {
-    Error::unsupported("this store has no conditional writes (If-None-Match), so two commits could overwrite each other")
-        .with_hint("use a store that has them, or a catalog that commits itself")
+    Error::unsupported(
+        "this store has no conditional writes (If-None-Match), so two commits could overwrite each other",
+    )
+    .with_hint("use a store that has them, or a catalog that commits itself")
 }
 
 #[cfg(test)]
