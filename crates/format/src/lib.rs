@@ -4,6 +4,8 @@
 //! [`RangeReader`] and leave through [`std::io::Write`], and whoever calls decides where the bytes live.
 
 mod error;
+#[cfg(test)]
+mod fixture;
 mod ids;
 mod json;
 

@@ -7,7 +7,12 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 
+pub mod avro;
+#[cfg(test)]
+pub(crate) mod golden;
 mod meta;
+pub mod orc;
+pub(crate) mod select;
 
 pub use meta::{DataFileMeta, FileSource};
 

@@ -1,0 +1,41 @@
+//! ORC data files through `orc-rust` (spec: format.md C.7).
+//!
+//! The library panics on some corrupt files, so its calls are fenced in [`fence`]; what it could not survive (a type
+//! tree that contains itself) is refused before it sees the file, in [`tail`]. It writes neither field ids
+//! (`paimon.id`) nor statistics, and not DECIMAL, ROW, ARRAY, MAP, MULTISET: those are refused by name.
+
+mod carrier;
+mod fence;
+mod read;
+mod source;
+mod tail;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{BatchStream, FileFormat, FileRead, FileWrite, FileWriter, RangeReader};
+use crate::Result;
+
+/// The `orc` format.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Orc;
+
+#[async_trait]
+impl FileFormat for Orc {
+    fn name(&self) -> &'static str {
+        "orc"
+    }
+
+    async fn read(&self, source: Arc<dyn RangeReader>, read: FileRead) -> Result<BatchStream> {
+        read::open(source, read).await
+    }
+
+    fn write(&self, write: FileWrite, sink: Box<dyn std::io::Write + Send>) -> Result<Box<dyn FileWriter>> {
+        Ok(Box::new(write::Writer::start(&write, sink)?))
+    }
+}

@@ -1,0 +1,25 @@
+//! The 64-bit hash of bloom filters: xxHash64 (seed 0) of bytes, Thomas Wang's mix of numbers.
+
+use super::key::Key;
+
+/// The hash of a value; numbers are hashed as the long they widen to, floats by their bits.
+pub(super) fn hash(key: &Key) -> u64 {
+    match key {
+        Key::Bytes(bytes) => xxhash_rust::xxh64::xxh64(bytes, 0),
+        Key::Number(n) => mix(*n),
+        Key::Float(order) => mix(i64::from(super::key::float_bits(*order))),
+        Key::Double(order) => mix(super::key::double_bits(*order)),
+    }
+}
+
+/// Thomas Wang's hash of 64 bits, with the reference's arithmetic right shifts.
+fn mix(key: i64) -> u64 {
+    let mut key = (!key).wrapping_add(key << 21);
+    key ^= key >> 24;
+    key = key.wrapping_add(key << 3).wrapping_add(key << 8);
+    key ^= key >> 14;
+    key = key.wrapping_add(key << 2).wrapping_add(key << 4);
+    key ^= key >> 28;
+    // The cast keeps the bits.
+    key.wrapping_add(key << 31) as u64
+}
