@@ -78,10 +78,19 @@ fn timestamp(array: &ArrayRef, unit: &TimeUnit, wanted: &ArrowType) -> Result<Ar
         TimeUnit::Nanosecond => 1,
     };
     let nanos = array.as_primitive::<Decimal128Type>();
-    let bring = |n: i128| i64::try_from(n.div_euclid(divisor)).map_err(|_| Error::corrupt("orc timestamp is out of range"));
+    let bring = |n: i128| i64::try_from(n.div_euclid(divisor)).map_err(|_| out_of_range(unit));
     let values: PrimitiveArray<arrow_array::types::Int64Type> = nanos.try_unary(bring)?;
     let data = values.to_data().into_builder().data_type(wanted.clone());
     Ok(make_array(data.build().map_err(misfit)?))
+}
+
+/// A valid file can hold such values; Arrow's 64 bits of nanoseconds cannot.
+#[cold]
+fn out_of_range(unit: &TimeUnit) -> Error {
+    match unit {
+        TimeUnit::Nanosecond => Error::unsupported("timestamps before 1677 or after 2262 in a column with nanoseconds"),
+        _ => Error::corrupt("orc timestamp is out of range"),
+    }
 }
 
 fn structure(array: &StructArray, fields: &Fields) -> Result<ArrayRef> {

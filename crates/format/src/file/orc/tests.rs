@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, TimestampNanosecondArray};
 use proptest::prelude::*;
 use roaring::RoaringTreemap;
 
@@ -24,7 +24,8 @@ fn tables_of_the_reference_read() {
 
 fn typed() -> (Vec<DataField>, Vec<RecordBatch>, Vec<u8>) {
     let archive = fixture::java21();
-    let fields = fixture::schema(archive, "types_pk_orc").fields;
+    let mut fields = fixture::schema(archive, "types_pk_orc").fields;
+    fields.iter_mut().for_each(crate::file::golden::coarsen);
     let files = fixture::files(archive, "types_pk_orc", |f| f.ends_with(".orc"));
     let (_, bytes) = files.max_by_key(|(_, bytes)| bytes.len()).unwrap();
     let batches = Memory::new(bytes).read(&Orc, columns(&fields)).unwrap();
@@ -50,6 +51,17 @@ fn what_is_written_reads_back() {
         let file = Memory::write(&Orc, write, &batches).unwrap();
         assert_eq!(file.read(&Orc, columns(&fields)).unwrap(), batches, "{codec}, LTZ as instants");
     }
+}
+
+#[test]
+fn nanoseconds_read_back_on_both_sides_of_the_epoch() {
+    let fields = [DataField::new(0, "t", DataType::nullable(Kind::Timestamp(9)))];
+    let schema = crate::types::arrow_schema(&fields).unwrap();
+    let values = [-1, 0, 1, -1_000_000_000, -999_999_999, 1_500_000_001, i64::MAX, -2_208_902_409_765_432_110].map(Some);
+    let array = TimestampNanosecondArray::from_iter(values.into_iter().chain([None]));
+    let batch = RecordBatch::try_new(schema, vec![Arc::new(array)]).unwrap();
+    let file = Memory::write(&Orc, plainly(&fields, "zstd"), std::slice::from_ref(&batch)).unwrap();
+    assert_eq!(file.read(&Orc, columns(&fields)).unwrap(), [batch]);
 }
 
 #[test]
