@@ -137,7 +137,10 @@ impl Builder {
     pub(super) fn add(&mut self, key: Option<Key>) -> Result<()> {
         let row = self.rows;
         // Rows are ints in the format.
-        self.rows = row.checked_add(1).filter(|n| *n <= i32::MAX as u32).ok_or_else(|| Error::unsupported("a bitmap index of 2^31 rows"))?;
+        self.rows = row
+            .checked_add(1)
+            .filter(|n| *n <= i32::MAX as u32)
+            .ok_or_else(|| Error::unsupported("a bitmap index of 2^31 rows"))?;
         match key {
             None => self.nulls.insert(row),
             Some(key) => self.values.entry(key).or_default().insert(row),

@@ -119,9 +119,11 @@ impl IndexWriter {
         let mut columns: Vec<Column> = Vec::new();
         for spec in specs {
             let place = fields.iter().position(|f| f.name == spec.column);
-            let place = place.ok_or_else(|| Error::not_found("no such column to index").with("column", &spec.column))?;
+            let place =
+                place.ok_or_else(|| Error::not_found("no such column to index").with("column", &spec.column))?;
             let field = fields.get(place).cloned().ok_or_else(|| Error::internal("a column moved"))?;
-            let refuse = || Error::unsupported(format!("file index on {:?}", field.data_type.kind)).with("column", &spec.column);
+            let refuse =
+                || Error::unsupported(format!("file index on {:?}", field.data_type.kind)).with("column", &spec.column);
             let body = match spec.kind {
                 IndexKind::BloomFilter { items, fpp } if bloom::supports(&field.data_type.kind) => {
                     Body::Bloom(Bloom::new(items, fpp).context("column", &spec.column)?)
@@ -202,8 +204,12 @@ fn each(array: &ArrayRef, kind: &Kind, mut visit: impl FnMut(Option<Key>) -> Res
         Kind::Float => primitive::<Float32Type>(array, |f| Key::Float(float_order(f)), visit),
         Kind::Double => primitive::<Float64Type>(array, |f| Key::Double(double_order(f)), visit),
         Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) => match array.data_type() {
-            ArrowType::Timestamp(TimeUnit::Millisecond, _) => primitive::<TimestampMillisecondType>(array, number, visit),
-            ArrowType::Timestamp(TimeUnit::Microsecond, _) => primitive::<TimestampMicrosecondType>(array, number, visit),
+            ArrowType::Timestamp(TimeUnit::Millisecond, _) => {
+                primitive::<TimestampMillisecondType>(array, number, visit)
+            }
+            ArrowType::Timestamp(TimeUnit::Microsecond, _) => {
+                primitive::<TimestampMicrosecondType>(array, number, visit)
+            }
             ArrowType::Timestamp(TimeUnit::Nanosecond, _) => {
                 primitive::<TimestampNanosecondType>(array, |n| number(n.div_euclid(1000)), visit)
             }

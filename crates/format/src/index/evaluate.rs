@@ -242,7 +242,9 @@ fn ask_bsi(bsi: &Bsi, question: &Question) -> IndexResult {
     };
     let rows = match question {
         Question::Compare(op, literal) => compare(*op, &literal.key),
-        Question::Any(keys) => keys.iter().map(|key| compare(CompareOp::Eq, key)).try_fold(RoaringBitmap::new(), |a, b| Some(a | b?)),
+        Question::Any(keys) => {
+            keys.iter().map(|key| compare(CompareOp::Eq, key)).try_fold(RoaringBitmap::new(), |a, b| Some(a | b?))
+        }
         Question::None(keys) => {
             keys.iter().map(|key| compare(CompareOp::NotEq, key)).try_fold(bsi.not_null(), |a, b| Some(a & b?))
         }
@@ -255,12 +257,12 @@ fn ask_bsi(bsi: &Bsi, question: &Question) -> IndexResult {
 fn ask_range(range: &Range<'_>, question: &Question) -> Result<IndexResult> {
     let rows = match question {
         Question::Compare(op, literal) => range.compare(*op, &literal.key)?,
-        Question::Any(keys) => {
-            keys.iter().try_fold(RoaringBitmap::new(), |rows, key| Ok::<_, crate::Error>(rows | range.compare(CompareOp::Eq, key)?))?
-        }
-        Question::None(keys) => {
-            keys.iter().try_fold(range.not_null(), |rows, key| Ok::<_, crate::Error>(rows & range.compare(CompareOp::NotEq, key)?))?
-        }
+        Question::Any(keys) => keys.iter().try_fold(RoaringBitmap::new(), |rows, key| {
+            Ok::<_, crate::Error>(rows | range.compare(CompareOp::Eq, key)?)
+        })?,
+        Question::None(keys) => keys.iter().try_fold(range.not_null(), |rows, key| {
+            Ok::<_, crate::Error>(rows & range.compare(CompareOp::NotEq, key)?)
+        })?,
         Question::Null => range.nulls(),
         Question::NotNull => range.not_null(),
     };

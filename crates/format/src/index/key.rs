@@ -137,7 +137,9 @@ pub(super) fn literal(datum: &Datum, kind: &Kind) -> Option<Literal> {
         (Datum::Double(f), Kind::Double) if !f.is_nan() => Key::Double(double_order(*f)),
         (Datum::String(s), Kind::Char(_) | Kind::Varchar(_)) => Key::Bytes(s.as_bytes().to_vec()),
         (Datum::Bytes(b), Kind::Binary(_) | Kind::Varbinary(_)) => Key::Bytes(b.to_vec()),
-        (Datum::Decimal { unscaled, scale, .. }, Kind::Decimal { precision, scale: to }) if scale == to && *precision <= 18 => {
+        (Datum::Decimal { unscaled, scale, .. }, Kind::Decimal { precision, scale: to })
+            if scale == to && *precision <= 18 =>
+        {
             Key::Number(i64::try_from(*unscaled).ok()?)
         }
         (Datum::Timestamp { millis, nanos }, Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p)) => {

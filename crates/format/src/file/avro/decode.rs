@@ -19,7 +19,10 @@ const CAPACITY: usize = 1024;
 enum Nullness {
     Never,
     Always,
-    Union { null: i64, value: i64 },
+    Union {
+        null: i64,
+        value: i64,
+    },
     /// A union of one.
     Single,
 }
@@ -117,7 +120,9 @@ fn values(schema: &Schema, wanted: &DataType, arrow: &ArrowType) -> Result<Value
         (Schema::Float, Kind::Float) => Values::Float(Vec::new()),
         (Schema::Float, Kind::Double) => Values::Double(Vec::new(), FloatSource::Float),
         (Schema::Double, Kind::Double) => Values::Double(Vec::new(), FloatSource::Double),
-        (Schema::String | Schema::Bytes(_), Kind::Char(_) | Kind::Varchar(_)) => Values::Bytes(offsets(), Vec::new(), None),
+        (Schema::String | Schema::Bytes(_), Kind::Char(_) | Kind::Varchar(_)) => {
+            Values::Bytes(offsets(), Vec::new(), None)
+        }
         (Schema::String | Schema::Bytes(_), Kind::Binary(_) | Kind::Varbinary(_) | Kind::Blob) => {
             Values::Bytes(offsets(), Vec::new(), None)
         }
@@ -126,10 +131,12 @@ fn values(schema: &Schema, wanted: &DataType, arrow: &ArrowType) -> Result<Value
         }
         (Schema::Bytes(from), Kind::Decimal { scale, .. }) => decimal(*from, *scale, None)?,
         (Schema::Fixed(size, from), Kind::Decimal { scale, .. }) => decimal(*from, *scale, Some(*size))?,
-        (Schema::Record(fields), Kind::Row(wanted)) => Values::Row(Box::new(Record::new(fields, wanted, parts(arrow))?)),
+        (Schema::Record(fields), Kind::Row(wanted)) => {
+            Values::Row(Box::new(Record::new(fields, wanted, parts(arrow))?))
+        }
         (Schema::Array(items), Kind::Array(element)) => {
             Values::List(offsets(), Box::new(Column::new(items, element, part(arrow, 0)?)?))
-        },
+        }
         (Schema::Array(items), Kind::Vector { element, length }) => {
             Values::Vector(*length as usize, Box::new(Column::new(items, element, part(arrow, 0)?)?))
         }

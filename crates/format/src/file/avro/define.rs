@@ -70,7 +70,9 @@ fn convert(data_type: &DataType, name: &str) -> Result<Value> {
         Kind::Row(fields) => record(name, fields)?,
         Kind::Map(key, value) => map(key, value, name)?,
         Kind::Multiset(element) => map(element, &DataType::nullable(Kind::Int), name)?,
-        Kind::Array(element) | Kind::Vector { element, .. } => json!({"type": "array", "items": convert(element, name)?}),
+        Kind::Array(element) | Kind::Vector { element, .. } => {
+            json!({"type": "array", "items": convert(element, name)?})
+        }
         _ => return Err(Error::unsupported(format!("avro files cannot hold {:?}", data_type.kind))),
     };
     Ok(if data_type.nullable { json!(["null", schema]) } else { schema })

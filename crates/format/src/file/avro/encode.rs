@@ -147,7 +147,9 @@ fn values<'a>(array: &'a ArrayRef, data_type: &DataType) -> Option<Result<Values
         Kind::Char(_) | Kind::Varchar(_) => Values::String(array.as_string_opt()?),
         Kind::Binary(_) | Kind::Varbinary(_) | Kind::Blob => Values::Binary(array.as_binary_opt()?),
         Kind::Decimal { scale, .. } => match array.data_type() {
-            ArrowType::Decimal128(_, s) if i16::from(*s) == i16::from(*scale) => Values::Decimal(array.as_primitive_opt()?),
+            ArrowType::Decimal128(_, s) if i16::from(*s) == i16::from(*scale) => {
+                Values::Decimal(array.as_primitive_opt()?)
+            }
             _ => return None,
         },
         Kind::Array(element) => {
@@ -178,6 +180,7 @@ fn map<'a>(array: &'a ArrayRef, key: &DataType, value: &DataType) -> Option<Resu
     let map = array.as_map_opt()?;
     // The keys of an Avro map are bare strings, whatever the type says of null.
     let key = if is_string(key) { key.clone().with_nullable(false) } else { key.clone() };
-    let pair = Encoder::new(map.keys(), &key).and_then(|k| Ok((Box::new(k), Box::new(Encoder::new(map.values(), value)?))));
+    let pair =
+        Encoder::new(map.keys(), &key).and_then(|k| Ok((Box::new(k), Box::new(Encoder::new(map.values(), value)?))));
     Some(pair.map(|(keys, values)| Values::Map(map.value_offsets(), keys, values)))
 }

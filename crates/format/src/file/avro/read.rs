@@ -53,7 +53,17 @@ impl Reader {
         let schema = selection.schema(|name| fields.iter().any(|(field, _)| field == name))?;
         let record = Record::new(fields, &read.fields, schema.fields())?;
         let batch_size = read.batch_size.max(1);
-        Ok(Self { container, record, in_union, schema, selection, batch_size, rows: 0, data: Bytes::new(), done: false })
+        Ok(Self {
+            container,
+            record,
+            in_union,
+            schema,
+            selection,
+            batch_size,
+            rows: 0,
+            data: Bytes::new(),
+            done: false,
+        })
     }
 
     async fn next(&mut self) -> Result<Option<RecordBatch>> {

@@ -46,7 +46,8 @@ impl Schema {
     /// # Errors
     /// `Corrupt` when it is not a schema.
     pub(super) fn parse(json: &[u8]) -> Result<Self> {
-        let value = serde_json::from_slice(json).map_err(|e| Error::corrupt("avro schema is not JSON").with_source(e))?;
+        let value =
+            serde_json::from_slice(json).map_err(|e| Error::corrupt("avro schema is not JSON").with_source(e))?;
         Parser { named: HashMap::new(), nodes: 0 }.parse(&value, "", 0)
     }
 
@@ -107,7 +108,8 @@ impl Parser {
             "string" => Schema::String,
             other => {
                 let known = self.named.get(&full_name(other, namespace)).or_else(|| self.named.get(other));
-                let schema = known.cloned().ok_or_else(|| Error::corrupt(format!("avro type {other:?} is not defined")))?;
+                let schema =
+                    known.cloned().ok_or_else(|| Error::corrupt(format!("avro type {other:?} is not defined")))?;
                 self.count(schema.nodes(), depth + schema.depth())?;
                 schema
             }

@@ -255,7 +255,8 @@ fn entries(map: &ArrowType, columns: Vec<ArrayRef>) -> Result<StructArray> {
     let ArrowType::Struct(fields) = entry.data_type() else {
         return Err(Error::internal("the entries of an Arrow map are not a struct"));
     };
-    StructArray::try_new(fields.clone(), columns, None).map_err(|e| Error::corrupt("avro map has a null key").with_source(e))
+    StructArray::try_new(fields.clone(), columns, None)
+        .map_err(|e| Error::corrupt("avro map has a null key").with_source(e))
 }
 
 fn row(arrow: &ArrowType, columns: Vec<ArrayRef>, len: usize, nulls: Option<NullBuffer>) -> Result<ArrayRef> {

@@ -67,7 +67,18 @@ impl Reader {
         let selection = Selection::new(&read);
         let schema = selection.schema(|name| children.iter().any(|c| c.name() == name))?;
         let batch_size = read.batch_size.max(1);
-        Ok(Self { source, metadata, projected, carriers, places, schema, selection, batch_size, stripe: 0, decoder: None })
+        Ok(Self {
+            source,
+            metadata,
+            projected,
+            carriers,
+            places,
+            schema,
+            selection,
+            batch_size,
+            stripe: 0,
+            decoder: None,
+        })
     }
 
     async fn next(&mut self) -> Result<Option<RecordBatch>> {

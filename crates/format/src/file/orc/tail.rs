@@ -80,7 +80,8 @@ fn decompress(mut data: &[u8], compression: u64) -> Result<Vec<u8>> {
             continue;
         }
         let left = MAX_FOOTER.saturating_sub(out.len() as u64);
-        expand(chunk, compression, left, &mut out).map_err(|e| corrupt("has a footer that does not decompress").with_source(e))?;
+        expand(chunk, compression, left, &mut out)
+            .map_err(|e| corrupt("has a footer that does not decompress").with_source(e))?;
     }
     Ok(out)
 }

@@ -16,7 +16,9 @@ use crate::types::{DataField, DataType, Kind};
 #[test]
 fn tables_of_the_reference_read() {
     for archive in [fixture::java21(), fixture::java09()] {
-        for table in ["types_pk_orc", "multiset_orc", "codec_orc_lz4", "codec_orc_none", "codec_orc_snappy", "codec_orc_zstd"] {
+        for table in
+            ["types_pk_orc", "multiset_orc", "codec_orc_lz4", "codec_orc_none", "codec_orc_snappy", "codec_orc_zstd"]
+        {
             check_table(&Orc, archive, table);
         }
     }
@@ -57,7 +59,8 @@ fn what_is_written_reads_back() {
 fn nanoseconds_read_back_on_both_sides_of_the_epoch() {
     let fields = [DataField::new(0, "t", DataType::nullable(Kind::Timestamp(9)))];
     let schema = crate::types::arrow_schema(&fields).unwrap();
-    let values = [-1, 0, 1, -1_000_000_000, -999_999_999, 1_500_000_001, i64::MAX, -2_208_902_409_765_432_110].map(Some);
+    let values =
+        [-1, 0, 1, -1_000_000_000, -999_999_999, 1_500_000_001, i64::MAX, -2_208_902_409_765_432_110].map(Some);
     let array = TimestampNanosecondArray::from_iter(values.into_iter().chain([None]));
     let batch = RecordBatch::try_new(schema, vec![Arc::new(array)]).unwrap();
     let file = Memory::write(&Orc, plainly(&fields, "zstd"), std::slice::from_ref(&batch)).unwrap();
