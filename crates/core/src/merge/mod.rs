@@ -1,1 +1,26 @@
-//! merge
+//! The columnar merge: everything that brings records of one key together goes through here.
+//!
+//! Keys become order-preserving integers or bytes once per batch ([`key`]), a loser tree walks sorted runs ([`run`]) or
+//! a buffer is sorted ([`sort`]), engines turn groups of equal keys into selections ([`engine`], [`function`]), and a
+//! gather makes batches of them ([`output`]). Invariant: the result depends on the records and their order by (key,
+//! user sequence, sequence number, run age) alone, not on batches or on how runs were cut.
+
+mod assemble;
+mod engine;
+mod function;
+mod key;
+mod output;
+mod run;
+mod section;
+mod sort;
+mod source;
+mod spec;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use run::merge;
+pub use section::{KeyBound, KeyOrder, Section, sections};
+pub(crate) use sort::SortedBuffer;
+pub use spec::{MergeSpec, key_value_schema};

@@ -1,0 +1,16 @@
+//! `deduplicate`: the last record stands, with its kind.
+
+use linn_format::Result;
+
+use super::{MergeEngine, Verdict};
+use crate::merge::source::{Cell, Record};
+
+/// The engine of `merge-engine=deduplicate`.
+#[derive(Debug)]
+pub(crate) struct Deduplicate;
+
+impl MergeEngine for Deduplicate {
+    fn merge(&mut self, group: &[Record], _cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>> {
+        Ok(group.last().map(|&base| Verdict { base, kind: base.kind }))
+    }
+}

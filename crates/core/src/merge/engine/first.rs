@@ -1,0 +1,20 @@
+//! `first-row`: the first record stands; retractions are refused.
+
+use linn_format::{Error, Result};
+
+use super::{MergeEngine, Verdict};
+use crate::merge::source::{Cell, Record, is_retract};
+
+/// The engine of `merge-engine=first-row`.
+#[derive(Debug)]
+pub(crate) struct FirstRow;
+
+impl MergeEngine for FirstRow {
+    fn merge(&mut self, group: &[Record], _cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>> {
+        if group.iter().any(|r| is_retract(r.kind)) {
+            return Err(Error::invalid("merge engine first-row cannot take -U and -D records")
+                .with_hint("set 'ignore-delete' to 'true' to leave them out"));
+        }
+        Ok(group.first().map(|&base| Verdict { base, kind: base.kind }))
+    }
+}

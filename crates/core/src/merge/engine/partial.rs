@@ -1,0 +1,287 @@
+//! `partial-update`: each column keeps its last non-null value, or follows its sequence group (spec: features.md B2).
+//!
+//! A sequence group replaces all its columns, nulls included, when a record's sequence tuple is not less than the one
+//! seen so far; a record whose tuple is all null leaves the group alone. After a removal a later insert starts from
+//! nothing, just as if a compaction had dropped the removal in between.
+
+use std::cmp::Ordering;
+
+use arrow_array::ArrayRef;
+use linn_format::types::DataField;
+use linn_format::{Error, Result};
+
+use super::{DELETE, INSERT, MergeEngine, Verdict};
+use crate::merge::function::{Fold, Function, FunctionPlan};
+use crate::merge::key::{KeyEncoder, Keys};
+use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract, retain};
+
+/// One sequence group, as far as a merge reads it.
+#[derive(Debug)]
+pub(crate) struct GroupPlan {
+    /// Sequence columns in the order they are compared, with their fields.
+    pub(crate) sequence: Vec<(usize, DataField)>,
+    /// Protected columns without a function.
+    pub(crate) protected: Vec<usize>,
+    /// Protected columns with a function.
+    pub(crate) functions: Vec<FunctionPlan>,
+    /// Whether a `-D` of this group removes the whole row.
+    pub(crate) removes: bool,
+}
+
+/// What the engine needs to know of a table, fixed for a merge.
+#[derive(Debug)]
+pub(crate) struct PartialPlan {
+    /// Columns outside of any group.
+    pub(crate) plain: Vec<usize>,
+    /// The groups that are read.
+    pub(crate) groups: Vec<GroupPlan>,
+    /// Whether the table has sequence groups at all.
+    pub(crate) grouped: bool,
+    /// `partial-update.remove-record-on-delete`.
+    pub(crate) remove_on_delete: bool,
+}
+
+/// The engine of `merge-engine=partial-update`.
+pub(crate) struct PartialUpdate {
+    plain: Vec<Plain>,
+    groups: Vec<Group>,
+    grouped: bool,
+    remove_on_delete: bool,
+}
+
+struct Plain {
+    column: usize,
+    nulls: Nulls,
+    cell: Cell,
+}
+
+struct Group {
+    sequence: Vec<usize>,
+    sequence_nulls: Vec<Nulls>,
+    encoder: KeyEncoder,
+    keys: Vec<Keys>,
+    protected: Vec<usize>,
+    functions: Vec<(usize, Box<dyn Function>)>,
+    removes: bool,
+    /// The record that the sequence columns come from; none when they are null.
+    latest: Option<Pick>,
+    value: Cell,
+    folds: Vec<Fold>,
+}
+
+impl PartialUpdate {
+    /// An engine that follows a plan.
+    pub(crate) fn new(plan: &PartialPlan) -> Result<Self> {
+        let plain =
+            plan.plain.iter().map(|&column| Plain { column, nulls: Nulls::default(), cell: Cell::Null }).collect();
+        Ok(Self {
+            plain,
+            groups: plan.groups.iter().map(Group::new).collect::<Result<_>>()?,
+            grouped: plan.grouped,
+            remove_on_delete: plan.remove_on_delete,
+        })
+    }
+
+    fn reset(&mut self) {
+        self.plain.iter_mut().for_each(|p| p.cell = Cell::Null);
+        self.groups.iter_mut().for_each(Group::reset);
+    }
+
+    fn take_all(&mut self, pick: Pick) {
+        self.plain.iter_mut().for_each(|p| p.cell = Cell::Pick(pick));
+        self.groups.iter_mut().for_each(|g| g.take_all(pick));
+    }
+
+    fn add(&mut self, pick: Pick) {
+        for plain in &mut self.plain {
+            if !plain.nulls.is_null(pick) {
+                plain.cell = Cell::Pick(pick);
+            }
+        }
+        self.groups.iter_mut().for_each(|g| g.add(pick));
+    }
+
+    /// Takes a retraction back; true when it removes the whole row.
+    fn retract(&mut self, record: Record) -> Result<bool> {
+        if self.grouped {
+            return Ok(self.groups.iter_mut().any(|g| g.retract(record)));
+        }
+        if self.remove_on_delete {
+            return Ok(record.kind == DELETE);
+        }
+        Err(Error::invalid("merge engine partial-update cannot take -U and -D records").with_hint(
+            "set 'ignore-delete' to leave them out, 'partial-update.remove-record-on-delete' to remove rows, or \
+             define sequence groups",
+        ))
+    }
+
+    fn cells(&mut self, cells: &mut Vec<(usize, Cell)>) -> Result<()> {
+        let mut selection = 0;
+        for plain in &self.plain {
+            cells.push((selection, plain.cell));
+            selection += 1;
+        }
+        for group in &mut self.groups {
+            cells.push((selection, group.latest.map_or(Cell::Null, Cell::Pick)));
+            cells.push((selection + 1, group.value));
+            selection += 2;
+            for (_, function) in &mut group.functions {
+                cells.push((selection, function.fold(&group.folds)?));
+                selection += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    fn new(plan: &GroupPlan) -> Result<Self> {
+        let sequence: Vec<usize> = plan.sequence.iter().map(|(c, _)| *c).collect();
+        let fields: Vec<&DataField> = plan.sequence.iter().map(|(_, f)| f).collect();
+        Ok(Self {
+            encoder: KeyEncoder::new(sequence.clone(), &fields, false)?,
+            sequence_nulls: sequence.iter().map(|_| Nulls::default()).collect(),
+            sequence,
+            keys: Vec::new(),
+            protected: plan.protected.clone(),
+            functions: plan.functions.iter().map(|f| Ok((f.column, f.build()?))).collect::<Result<_>>()?,
+            removes: plan.removes,
+            latest: None,
+            value: Cell::Null,
+            folds: Vec::new(),
+        })
+    }
+
+    fn reset(&mut self) {
+        self.latest = None;
+        self.value = Cell::Null;
+        self.folds.clear();
+    }
+
+    fn take_all(&mut self, pick: Pick) {
+        self.latest = Some(pick);
+        self.value = Cell::Pick(pick);
+        self.folds.clear();
+        self.folds.push(Fold::Set(pick));
+    }
+
+    fn skips(&self, pick: Pick) -> bool {
+        self.sequence_nulls.iter().all(|n| n.is_null(pick))
+    }
+
+    /// Whether the sequence tuple of a record is not less than the latest one.
+    fn is_newer(&self, pick: Pick) -> bool {
+        self.latest.is_none_or(|latest| {
+            let new = &self.keys[pick.source as usize];
+            let old = &self.keys[latest.source as usize];
+            new.compare(pick.row as usize, old, latest.row as usize) != Ordering::Less
+        })
+    }
+
+    fn add(&mut self, pick: Pick) {
+        if self.skips(pick) {
+            return;
+        }
+        if self.is_newer(pick) {
+            self.latest = Some(pick);
+            self.value = Cell::Pick(pick);
+            self.folds.push(Fold::Add(pick));
+        } else {
+            self.folds.push(Fold::AddLate(pick));
+        }
+    }
+
+    fn retract(&mut self, record: Record) -> bool {
+        if self.skips(record.pick) {
+            return false;
+        }
+        if self.is_newer(record.pick) {
+            if self.removes && record.kind == DELETE {
+                return true;
+            }
+            self.latest = Some(record.pick);
+            self.value = Cell::Null;
+        }
+        self.folds.push(Fold::Retract(record.pick));
+        false
+    }
+}
+
+impl MergeEngine for PartialUpdate {
+    fn selections(&self) -> Vec<Vec<usize>> {
+        let mut selections: Vec<Vec<usize>> = self.plain.iter().map(|p| vec![p.column]).collect();
+        for group in &self.groups {
+            selections.push(group.sequence.clone());
+            selections.push(group.protected.clone());
+            selections.extend(group.functions.iter().map(|(c, _)| vec![*c]));
+        }
+        selections
+    }
+
+    fn add_source(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
+        for plain in &mut self.plain {
+            plain.nulls.push(&columns[plain.column]);
+        }
+        for group in &mut self.groups {
+            for (nulls, &column) in group.sequence_nulls.iter_mut().zip(&group.sequence) {
+                nulls.push(&columns[column]);
+            }
+            group.keys.push(group.encoder.encode(columns, rows)?);
+            for (column, function) in &mut group.functions {
+                function.add_source(&columns[*column])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn retain_sources(&mut self, keep: &[usize]) {
+        self.plain.iter_mut().for_each(|p| p.nulls.retain(keep));
+        for group in &mut self.groups {
+            group.sequence_nulls.iter_mut().for_each(|n| n.retain(keep));
+            retain(&mut group.keys, keep);
+            group.functions.iter_mut().for_each(|(_, f)| f.retain_sources(keep));
+        }
+    }
+
+    fn merge(&mut self, group: &[Record], cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>> {
+        self.reset();
+        let Some(&first) = group.first() else { return Ok(None) };
+        let (mut base, mut filled, mut inserted) = (first, false, false);
+        let mut removed: Option<Record> = None;
+        for &record in group {
+            if is_retract(record.kind) {
+                if removed.is_some() {
+                    continue;
+                }
+                if !filled {
+                    self.take_all(record.pick);
+                    filled = true;
+                }
+                if self.retract(record)? {
+                    removed = Some(record);
+                }
+            } else {
+                if removed.take().is_some() {
+                    self.reset();
+                }
+                self.add(record.pick);
+                (filled, inserted) = (true, true);
+            }
+            base = record;
+        }
+        if let Some(base) = removed {
+            return Ok(Some(Verdict { base, kind: DELETE }));
+        }
+        self.cells(cells)?;
+        Ok(Some(Verdict { base, kind: if inserted { INSERT } else { DELETE } }))
+    }
+
+    fn computed(&mut self, column: usize) -> Result<Option<ArrayRef>> {
+        for group in &mut self.groups {
+            if let Some((_, function)) = group.functions.iter_mut().find(|(c, _)| *c == column) {
+                return function.computed();
+            }
+        }
+        Ok(None)
+    }
+}

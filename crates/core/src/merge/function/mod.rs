@@ -1,0 +1,194 @@
+//! Aggregate functions over the values of one column of one key (spec: features.md B3).
+//!
+//! A function folds a list of steps; most pick one of the source values, so that nothing is copied, the others append
+//! what they compute to an array that the gather reads from.
+
+mod bitmap;
+mod decimal;
+mod element;
+mod nested;
+mod number;
+mod select;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use arrow_array::ArrayRef;
+use linn_format::types::{DataField, Kind};
+use linn_format::{Error, Result, ResultExt};
+
+use super::source::{Cell, Pick};
+
+/// A step of a fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fold {
+    /// The value becomes that of this row, whatever it was.
+    Set(Pick),
+    /// A value arrives in order.
+    Add(Pick),
+    /// A value arrives that belongs before those seen so far.
+    AddLate(Pick),
+    /// A value is taken back.
+    Retract(Pick),
+}
+
+/// A running function.
+pub(crate) trait Function: Send {
+    /// A source was appended.
+    fn add_source(&mut self, column: &ArrayRef) -> Result<()>;
+
+    /// Only the sources at `keep` (ascending) remain, renumbered.
+    fn retain_sources(&mut self, keep: &[usize]);
+
+    /// Folds the steps of one key, from nothing.
+    fn fold(&mut self, folds: &[Fold]) -> Result<Cell>;
+
+    /// What was computed since the last call, in the order of [`Cell::Computed`].
+    fn computed(&mut self) -> Result<Option<ArrayRef>> {
+        Ok(None)
+    }
+}
+
+/// What to do about a null in a nested key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum NullKey {
+    /// It is a key like others.
+    #[default]
+    Merge,
+    /// The element is left out.
+    Ignore,
+    /// It is an error.
+    Error,
+}
+
+/// The options of a column's function (`fields.<f>.*`).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FunctionOptions {
+    /// `ignore-retract`.
+    pub(crate) ignore_retract: bool,
+    /// `distinct`.
+    pub(crate) distinct: bool,
+    /// `list-agg-delimiter`.
+    pub(crate) delimiter: Option<String>,
+    /// `nested-key`.
+    pub(crate) nested_key: Vec<String>,
+    /// `nested-sequence-field`.
+    pub(crate) nested_sequence: Vec<String>,
+    /// `nested-key-null-strategy`.
+    pub(crate) null_key: NullKey,
+    /// `count-limit`.
+    pub(crate) count_limit: Option<usize>,
+    /// `ts-field`.
+    pub(crate) time_field: Option<String>,
+}
+
+/// A column and the function that aggregates it.
+#[derive(Debug, Clone)]
+pub(crate) struct FunctionPlan {
+    /// Position among the read columns.
+    pub(crate) column: usize,
+    /// The column.
+    pub(crate) field: DataField,
+    /// Name of the function.
+    pub(crate) function: String,
+    /// Its options.
+    pub(crate) options: FunctionOptions,
+}
+
+impl FunctionPlan {
+    /// Starts the function.
+    ///
+    /// # Errors
+    /// `Invalid` for an unknown function or a type that it does not take, naming both.
+    pub(crate) fn build(&self) -> Result<Box<dyn Function>> {
+        self.build_named().context("column", &self.field.name).context("function", &self.function)
+    }
+
+    fn build_named(&self) -> Result<Box<dyn Function>> {
+        use select::Choice;
+        let kind = &self.field.data_type.kind;
+        let choice = match self.function.as_str() {
+            "last_value" | "primary-key" => Some(Choice::Last),
+            "last_non_null_value" => Some(Choice::LastNonNull),
+            "first_value" => Some(Choice::First),
+            "first_non_null_value" | "first_not_null_value" => Some(Choice::FirstNonNull),
+            "max" => Some(Choice::Max),
+            "min" => Some(Choice::Min),
+            "bool_and" if *kind == Kind::Boolean => Some(Choice::Min),
+            "bool_or" if *kind == Kind::Boolean => Some(Choice::Max),
+            _ => None,
+        };
+        if let Some(choice) = choice {
+            return Ok(Box::new(select::Select::new(self, choice)?));
+        }
+        match (self.function.as_str(), kind) {
+            ("sum", _) => number::build(self, number::Operation::Sum),
+            ("product", _) => number::build(self, number::Operation::Product),
+            ("listagg", Kind::Char(_) | Kind::Varchar(_)) => Ok(Box::new(text::ListAgg::new(self))),
+            ("collect", Kind::Array(_))
+            | ("merge_map" | "merge_map_with_keytime", Kind::Map(_, _))
+            | ("nested_update", Kind::Array(_)) => Ok(Box::new(element::Elements::new(self)?)),
+            ("nested_partial_update", Kind::Array(_)) => Ok(Box::new(nested::NestedPartial::new(self)?)),
+            ("rbm32", Kind::Varbinary(_)) => Ok(Box::new(bitmap::Bitmaps::new(self))),
+            ("hll_sketch" | "theta_sketch" | "rbm64", Kind::Varbinary(_)) => {
+                Ok(Box::new(Sketch(self.function.clone())))
+            }
+            _ if NAMES.contains(&self.function.as_str()) => {
+                Err(Error::invalid("the aggregate function does not take this column type"))
+            }
+            _ => Err(Error::invalid("there is no such aggregate function")),
+        }
+    }
+}
+
+/// All functions by name.
+const NAMES: [&str; 21] = [
+    "sum",
+    "product",
+    "max",
+    "min",
+    "last_value",
+    "last_non_null_value",
+    "first_value",
+    "first_non_null_value",
+    "first_not_null_value",
+    "listagg",
+    "bool_and",
+    "bool_or",
+    "collect",
+    "merge_map",
+    "merge_map_with_keytime",
+    "nested_update",
+    "nested_partial_update",
+    "theta_sketch",
+    "hll_sketch",
+    "rbm32",
+    "rbm64",
+];
+
+/// The error of a function that cannot take a value back.
+fn no_retract(plan: &FunctionPlan) -> Error {
+    Error::invalid(format!("aggregate function {} cannot take back a value", plan.function))
+        .with("column", &plan.field.name)
+        .with_hint(format!("set 'fields.{}.ignore-retract' to 'true' to leave retractions out", plan.field.name))
+}
+
+/// Functions over serialised forms that Linn cannot merge: they stand only where nothing has to be merged.
+struct Sketch(String);
+
+impl Function for Sketch {
+    fn add_source(&mut self, _column: &ArrayRef) -> Result<()> {
+        Ok(())
+    }
+
+    fn retain_sources(&mut self, _keep: &[usize]) {}
+
+    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
+        match folds {
+            [] => Ok(Cell::Null),
+            [Fold::Set(pick) | Fold::Add(pick)] => Ok(Cell::Pick(*pick)),
+            _ => Err(Error::unsupported(format!("feature aggregate function {}", self.0))),
+        }
+    }
+}

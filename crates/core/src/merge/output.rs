@@ -1,0 +1,184 @@
+//! A chunk of merged rows as selections, and the gather that turns it into a batch.
+//!
+//! Every row has a base source row; engines name, per selection (a set of columns), the rows whose value comes from
+//! elsewhere. Columns that share a selection share its index. Rows that lie next to each other in one source are kept
+//! as one stretch, so that ranges passed through untouched cost a slice and no index.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::SchemaRef;
+use linn_format::{Error, Result};
+
+use super::source::{Cell, Pick, Source};
+
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    source: u32,
+    start: u32,
+    len: u32,
+}
+
+/// Selections of the merged rows since the last chunk.
+#[derive(Debug)]
+pub(crate) struct Output {
+    stretches: Vec<Stretch>,
+    rows: usize,
+    kinds: Vec<i8>,
+    /// Per selection: row of the chunk and where its value comes from, ascending.
+    overrides: Vec<Vec<(u32, Cell)>>,
+}
+
+impl Output {
+    /// Nothing yet, for an engine with so many selections.
+    pub(crate) fn new(selections: usize) -> Self {
+        Self { stretches: Vec::new(), rows: 0, kinds: Vec::new(), overrides: vec![Vec::new(); selections] }
+    }
+
+    /// Rows so far.
+    pub(crate) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Appends one row that is `pick` but for the `cells` of some selections.
+    #[inline]
+    pub(crate) fn push(&mut self, pick: Pick, kind: i8, cells: &[(usize, Cell)]) {
+        for &(selection, cell) in cells {
+            if cell != Cell::Pick(pick) {
+                self.overrides[selection].push((self.rows as u32, cell));
+            }
+        }
+        match self.stretches.last_mut() {
+            Some(s) if s.source == pick.source && s.start + s.len == pick.row => s.len += 1,
+            _ => self.stretches.push(Stretch { source: pick.source, start: pick.row, len: 1 }),
+        }
+        self.kinds.push(kind);
+        self.rows += 1;
+    }
+
+    /// Appends a range of rows of one source as they are.
+    #[inline]
+    pub(crate) fn push_range(&mut self, source: u32, start: usize, kinds: &[i8]) {
+        let len = kinds.len() as u32;
+        match self.stretches.last_mut() {
+            Some(s) if s.source == source && s.start + s.len == start as u32 => s.len += len,
+            _ => self.stretches.push(Stretch { source, start: start as u32, len }),
+        }
+        self.kinds.extend_from_slice(kinds);
+        self.rows += kinds.len();
+    }
+
+    /// Turns the selections into a batch of `schema`, whose value columns are the `columns` of the sources, and
+    /// starts over. `selection_of` tells the selection of a source column, `computed` gives its computed values.
+    pub(crate) fn gather(
+        &mut self,
+        sources: &[Source],
+        schema: &SchemaRef,
+        columns: &[usize],
+        selection_of: &[Option<usize>],
+        mut computed: impl FnMut(usize) -> Result<Option<ArrayRef>>,
+    ) -> Result<RecordBatch> {
+        let mut base = Base { stretches: &self.stretches, rows: self.rows, index: None };
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len() + 2);
+        let mut patched: Vec<Option<Arc<Vec<(usize, usize)>>>> = vec![None; self.overrides.len()];
+        for &column in columns {
+            let inputs = sources
+                .iter()
+                .map(|s| s.columns.get(column).ok_or_else(|| Error::internal("a source lacks a column")))
+                .collect::<Result<Vec<_>>>()?;
+            let selection = selection_of.get(column).copied().flatten();
+            match selection.filter(|&s| !self.overrides[s].is_empty()) {
+                None => arrays.push(base.gather(&inputs)?),
+                Some(s) => {
+                    let index = patched[s].get_or_insert_with(|| {
+                        Arc::new(patch(base.index().to_vec(), &self.overrides[s], sources.len()))
+                    });
+                    arrays.push(interleave_with(&inputs, computed(column)?, index)?);
+                }
+            }
+        }
+        arrays.push(Arc::new(base.sequence(sources)));
+        arrays.push(Arc::new(Int8Array::from(std::mem::take(&mut self.kinds))));
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
+        self.stretches.clear();
+        self.rows = 0;
+        self.overrides.iter_mut().for_each(Vec::clear);
+        RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map_err(Error::from)
+    }
+}
+
+/// The index of a selection: the base with some rows replaced. Source number `sources` is the null row, the next one
+/// the computed values.
+fn patch(mut index: Vec<(usize, usize)>, overrides: &[(u32, Cell)], sources: usize) -> Vec<(usize, usize)> {
+    for &(row, cell) in overrides {
+        index[row as usize] = match cell {
+            Cell::Null => (sources, 0),
+            Cell::Pick(pick) => (pick.source as usize, pick.row as usize),
+            Cell::Computed(i) => (sources + 1, i as usize),
+        };
+    }
+    index
+}
+
+fn interleave_with(inputs: &[&ArrayRef], computed: Option<ArrayRef>, index: &[(usize, usize)]) -> Result<ArrayRef> {
+    let data_type = inputs.first().ok_or_else(|| Error::internal("a merge without sources"))?.data_type();
+    let null = new_null_array(data_type, 1);
+    let mut arrays: Vec<&dyn Array> = inputs.iter().map(|a| a.as_ref()).collect();
+    arrays.push(null.as_ref());
+    if let Some(computed) = &computed {
+        arrays.push(computed.as_ref());
+    }
+    Ok(arrow_select::interleave::interleave(&arrays, index)?)
+}
+
+/// Rows in a stretch on average from which slices beat an index.
+const LONG_STRETCH: usize = 64;
+
+struct Base<'a> {
+    stretches: &'a [Stretch],
+    rows: usize,
+    index: Option<Vec<(usize, usize)>>,
+}
+
+impl Base<'_> {
+    fn index(&mut self) -> &[(usize, usize)] {
+        let stretches = self.stretches;
+        let rows = self.rows;
+        self.index.get_or_insert_with(|| {
+            let mut index = Vec::with_capacity(rows);
+            for s in stretches {
+                index.extend((s.start..s.start + s.len).map(|row| (s.source as usize, row as usize)));
+            }
+            index
+        })
+    }
+
+    fn gather(&mut self, inputs: &[&ArrayRef]) -> Result<ArrayRef> {
+        let slice = |s: &Stretch| inputs[s.source as usize].slice(s.start as usize, s.len as usize);
+        match self.stretches {
+            [] => {
+                let data_type = inputs.first().ok_or_else(|| Error::internal("a merge without sources"))?.data_type();
+                Ok(arrow_array::new_empty_array(data_type))
+            }
+            [one] => Ok(slice(one)),
+            many if many.len() * LONG_STRETCH <= self.rows => {
+                let slices: Vec<ArrayRef> = many.iter().map(slice).collect();
+                let slices: Vec<&dyn Array> = slices.iter().map(|a| a.as_ref()).collect();
+                Ok(arrow_select::concat::concat(&slices)?)
+            }
+            _ => {
+                let arrays: Vec<&dyn Array> = inputs.iter().map(|a| a.as_ref()).collect();
+                Ok(arrow_select::interleave::interleave(&arrays, self.index())?)
+            }
+        }
+    }
+
+    fn sequence(&self, sources: &[Source]) -> Int64Array {
+        let mut numbers = Vec::with_capacity(self.rows);
+        for s in self.stretches {
+            let start = s.start as usize;
+            numbers.extend_from_slice(&sources[s.source as usize].sequence[start..start + s.len as usize]);
+        }
+        Int64Array::from(numbers)
+    }
+}

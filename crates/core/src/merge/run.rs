@@ -1,0 +1,352 @@
+//! The merge of sorted runs into one sorted stream.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_row::Rows;
+use futures::StreamExt;
+use linn_format::{BatchStream, Error, Result};
+
+use super::assemble::Assembler;
+use super::key::{KeyColumn, KeyEncoder, KeyWidth, Keys};
+use super::source::{Pick, Record, retain};
+use super::spec::MergeSpec;
+use super::tree::LoserTree;
+
+/// Merges runs of key-value batches into one stream of key-value batches with one row per key, sorted by key.
+///
+/// Every run is sorted by (key, user sequence, sequence number) and its batches have [`MergeSpec::input_schema`].
+/// `runs` come newest first, as the levels of a bucket do: of two records that agree in key, user sequence and
+/// sequence number, the one of the run named earlier counts as the later one. With `keep_deletes` false only
+/// additions come out. Batches have [`MergeSpec::output_schema`] and at most `batch_size` rows, apart from ranges
+/// that pass through as they are.
+///
+/// # Errors
+/// `Corrupt` when a run is not sorted, `Invalid` when the merge engine refuses a record, and whatever the runs yield.
+pub fn merge(runs: Vec<BatchStream>, spec: Arc<MergeSpec>, keep_deletes: bool, batch_size: usize) -> BatchStream {
+    let start = move || {
+        let encoder = spec.key_encoder()?;
+        Ok(match encoder.width() {
+            KeyWidth::U64 => Merger::<Vec<u64>>::new(runs, spec, encoder, keep_deletes, batch_size)?.into_stream(),
+            KeyWidth::U128 => Merger::<Vec<u128>>::new(runs, spec, encoder, keep_deletes, batch_size)?.into_stream(),
+            KeyWidth::Rows => Merger::<Rows>::new(runs, spec, encoder, keep_deletes, batch_size)?.into_stream(),
+        })
+    };
+    match start() {
+        Ok(stream) => stream,
+        Err(e) => futures::stream::iter([Err::<RecordBatch, Error>(e)]).boxed(),
+    }
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    /// Its next batch has not been read.
+    Wanting,
+    /// At a row of a source.
+    At { source: usize, row: usize, len: usize },
+    /// At its end.
+    Done,
+}
+
+/// What a source needs for comparisons, beside its columns.
+struct Order<C> {
+    keys: C,
+    sequence: Option<Keys>,
+    /// Whether no two rows have the same key.
+    unique: bool,
+}
+
+struct Merger<C: KeyColumn> {
+    /// Oldest run first, so that the run number is the last tie-break.
+    runs: Vec<BatchStream>,
+    heads: Vec<Head>,
+    encoder: KeyEncoder,
+    sequence_encoder: Option<KeyEncoder>,
+    orders: Vec<Order<C>>,
+    tree: Option<LoserTree>,
+    assembler: Assembler,
+    group: Vec<Record>,
+    batch_size: usize,
+}
+
+enum Step {
+    /// The next batch of a run is needed.
+    Read(usize),
+    /// A batch is full.
+    Full,
+    /// All runs are at their end.
+    Done,
+}
+
+impl<C: KeyColumn> Merger<C> {
+    fn new(
+        mut runs: Vec<BatchStream>,
+        spec: Arc<MergeSpec>,
+        encoder: KeyEncoder,
+        keep_deletes: bool,
+        batch_size: usize,
+    ) -> Result<Self> {
+        runs.reverse();
+        Ok(Self {
+            heads: vec![Head::Wanting; runs.len()],
+            runs,
+            encoder,
+            sequence_encoder: spec.sequence_encoder()?,
+            orders: Vec::new(),
+            tree: None,
+            assembler: Assembler::new(spec, keep_deletes)?,
+            group: Vec::new(),
+            batch_size: batch_size.max(1),
+        })
+    }
+
+    fn into_stream(self) -> BatchStream {
+        futures::stream::unfold(Some(self), |state| async move {
+            let mut merger = state?;
+            match merger.next_batch().await {
+                Ok(Some(batch)) => Some((Ok(batch), Some(merger))),
+                Ok(None) => None,
+                Err(e) => Some((Err(e), None)),
+            }
+        })
+        .boxed()
+    }
+
+    async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.tree.is_none() {
+            for run in 0..self.runs.len() {
+                self.read(run).await?;
+            }
+            let tree = LoserTree::new(self.runs.len(), |a, b| self.less(a, b));
+            self.tree = Some(tree);
+        }
+        loop {
+            match self.advance()? {
+                Step::Read(run) => {
+                    self.read(run).await?;
+                    self.replay();
+                }
+                Step::Full => {
+                    let batch = self.assembler.take_batch()?;
+                    self.drop_sources();
+                    if batch.is_some() {
+                        return Ok(batch);
+                    }
+                }
+                Step::Done => return self.assembler.take_batch(),
+            }
+        }
+    }
+
+    /// Reads the next batch of a run that has rows.
+    async fn read(&mut self, run: usize) -> Result<()> {
+        let last = match self.heads[run] {
+            Head::At { source, len, .. } => Some((source, len - 1)),
+            _ => None,
+        };
+        loop {
+            let Some(batch) = self.runs[run].next().await.transpose()? else {
+                self.heads[run] = Head::Done;
+                return Ok(());
+            };
+            if batch.num_rows() > 0 {
+                return self.load(run, &batch, last);
+            }
+        }
+    }
+
+    fn load(&mut self, run: usize, batch: &RecordBatch, last: Option<(usize, usize)>) -> Result<()> {
+        let source = self.assembler.add_source(batch)?;
+        let len = batch.num_rows();
+        let columns = &self.assembler.sources()[source].columns;
+        let keys = C::from_keys(self.encoder.encode(columns, len)?)?;
+        let sequence = self.sequence_encoder.as_ref().map(|e| e.encode(columns, len)).transpose()?;
+        let mut unique = true;
+        for row in 1..len {
+            match keys.key(row - 1).cmp(&keys.key(row)) {
+                Ordering::Less => {}
+                Ordering::Equal => unique = false,
+                Ordering::Greater => return Err(unsorted()),
+            }
+        }
+        if let Some((before, row)) = last {
+            if self.orders[before].keys.key(row) > keys.key(0) {
+                return Err(unsorted());
+            }
+        }
+        self.orders.push(Order { keys, sequence, unique });
+        self.heads[run] = Head::At { source, row: 0, len };
+        Ok(())
+    }
+
+    /// Whether the record at the head of run `a` comes before that of run `b`.
+    #[inline]
+    fn less(&self, a: usize, b: usize) -> bool {
+        let (Head::At { source: sa, row: ra, .. }, Head::At { source: sb, row: rb, .. }) =
+            (self.heads[a], self.heads[b])
+        else {
+            return self.heads[b] == Head::Done && (self.heads[a] != Head::Done || a < b);
+        };
+        match self.orders[sa].keys.key(ra).cmp(&self.orders[sb].keys.key(rb)) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => self.comes_earlier((a, sa, ra), (b, sb, rb)),
+        }
+    }
+
+    /// The order among records of one key: user sequence, sequence number, run.
+    fn comes_earlier(&self, (a, sa, ra): (usize, usize, usize), (b, sb, rb): (usize, usize, usize)) -> bool {
+        let user = match (&self.orders[sa].sequence, &self.orders[sb].sequence) {
+            (Some(x), Some(y)) => x.compare(ra, y, rb),
+            _ => Ordering::Equal,
+        };
+        let sources = self.assembler.sources();
+        user.then_with(|| sources[sa].sequence[ra].cmp(&sources[sb].sequence[rb])).then(a.cmp(&b)) == Ordering::Less
+    }
+
+    fn winner(&self) -> usize {
+        self.tree.as_ref().map_or(0, LoserTree::winner)
+    }
+
+    fn replay(&mut self) {
+        if let Some(mut tree) = self.tree.take() {
+            tree.replay(|a, b| self.less(a, b));
+            self.tree = Some(tree);
+        }
+    }
+
+    /// Merges until a batch is full, a run must be read, or all is done.
+    fn advance(&mut self) -> Result<Step> {
+        if self.runs.is_empty() {
+            return Ok(Step::Done);
+        }
+        loop {
+            let run = self.winner();
+            let Head::At { source, row, len } = self.heads[run] else {
+                self.close_group()?;
+                return Ok(Step::Done);
+            };
+            if row == len {
+                return Ok(Step::Read(run));
+            }
+            if !self.group.is_empty() {
+                if self.in_group(source, row) {
+                    if let Some(step) = self.take(run, source, row, len) {
+                        return Ok(step);
+                    }
+                    continue;
+                }
+                self.close_group()?;
+            }
+            if self.is_full() {
+                return Ok(Step::Full);
+            }
+            let end = self.pass_through(run, source, row, len);
+            if end > row {
+                self.assembler.range(source, row, end);
+                self.heads[run] = Head::At { source, row: end, len };
+                self.replay();
+            } else if let Some(step) = self.take(run, source, row, len) {
+                return Ok(step);
+            }
+        }
+    }
+
+    /// A batch is also given out when many sources have piled up without yielding rows.
+    fn is_full(&self) -> bool {
+        self.assembler.pending() >= self.batch_size || self.orders.len() > 3 * self.runs.len() + 2
+    }
+
+    fn in_group(&self, source: usize, row: usize) -> bool {
+        self.group.last().is_some_and(|r| {
+            let of_group = self.orders[r.pick.source as usize].keys.key(r.pick.row as usize);
+            of_group == self.orders[source].keys.key(row)
+        })
+    }
+
+    /// The end of the rows from `row` on that are alone with their keys: they come before every other run's head.
+    /// The last row of a batch never is among them, as the next batch may begin with its key.
+    fn pass_through(&self, run: usize, source: usize, row: usize, len: usize) -> usize {
+        let order = &self.orders[source];
+        if !order.unique || row + 1 >= len {
+            return row;
+        }
+        let challenger = self.tree.as_ref().and_then(|t| t.challenger(|a, b| self.less(a, b)));
+        debug_assert_ne!(challenger, Some(run));
+        match challenger.map(|c| self.heads[c]) {
+            Some(Head::At { source: other, row: at, len: other_len }) if at < other_len => {
+                let bound = self.orders[other].keys.key(at);
+                gallop(row, len - 1, |r| order.keys.key(r) < bound)
+            }
+            _ => len - 1,
+        }
+    }
+
+    /// Takes the winner's record into the group.
+    fn take(&mut self, run: usize, source: usize, row: usize, len: usize) -> Option<Step> {
+        let kind = self.assembler.sources()[source].kinds[row];
+        let pick = Pick { source: source as u32, row: row as u32 };
+        self.group.push(Record { pick, kind });
+        self.heads[run] = Head::At { source, row: row + 1, len };
+        if row + 1 == len {
+            return Some(Step::Read(run));
+        }
+        self.replay();
+        None
+    }
+
+    fn close_group(&mut self) -> Result<()> {
+        if !self.group.is_empty() {
+            self.assembler.group(&self.group)?;
+            self.group.clear();
+        }
+        Ok(())
+    }
+
+    /// Lets go of the sources that no head stands in; no group is open.
+    fn drop_sources(&mut self) {
+        let mut keep: Vec<usize> = self
+            .heads
+            .iter()
+            .filter_map(|h| match h {
+                Head::At { source, .. } => Some(*source),
+                _ => None,
+            })
+            .collect();
+        keep.sort_unstable();
+        for head in &mut self.heads {
+            if let Head::At { source, .. } = head {
+                *source = keep.partition_point(|&k| k < *source);
+            }
+        }
+        self.assembler.retain_sources(&keep);
+        retain(&mut self.orders, &keep);
+    }
+}
+
+fn unsorted() -> Error {
+    Error::corrupt("a sorted run is not sorted by key")
+}
+
+/// The first of the rows from `start` to `end` for which `holds` is false, which it is for all that follow. The search
+/// widens from the start, as most ranges are short.
+fn gallop(start: usize, end: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let mut low = start;
+    let mut step = 1;
+    while low < end && holds(low + step.min(end - low) - 1) {
+        low += step.min(end - low);
+        step *= 2;
+    }
+    let (mut low, mut high) = (low, (low + step).min(end));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

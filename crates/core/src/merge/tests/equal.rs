@@ -1,0 +1,201 @@
+//! Random rows, runs, batch boundaries and compactions: the merge equals the model.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::model::{Engine, Function, Model};
+use super::{Row, Value, flush_rows, merge_rows, table};
+use crate::merge::MergeSpec;
+
+/// One table of the test: options and the model that they mean.
+struct Case {
+    key: &'static str,
+    options: Vec<(&'static str, &'static str)>,
+    model: Model,
+    /// Row kinds that occur.
+    kinds: &'static [i8],
+    /// Whether dropping retractions early leaves the answer as it is.
+    droppable: bool,
+}
+
+const COLUMNS: [(&str, &str); 5] = [("a", "INT"), ("b", "STRING"), ("g", "BIGINT"), ("h", "INT"), ("c", "STRING")];
+
+fn cases() -> Vec<Case> {
+    let deduplicate = Model::default();
+    let by_g = Model { sequence: vec![3], ..Model::default() };
+    let falling = Model { sequence: vec![3, 4], descending: true, ..Model::default() };
+    let partial = |groups, remove| Model { engine: Engine::Partial(groups, remove), ..Model::default() };
+    let groups = vec![(vec![3, 4], vec![1, 5])];
+    let functions = {
+        use Function::{FirstNonNull, LastNonNull, ListAgg, Max, Sum};
+        vec![Sum, ListAgg, Max, FirstNonNull, LastNonNull]
+    };
+    let more = vec![Function::Min, Function::First, Function::Sum, Function::Last, Function::FirstNonNull];
+    let case = |key, options: &[(&'static str, &'static str)], model: Model, kinds, droppable| Case {
+        key,
+        options: options.to_vec(),
+        model,
+        kinds,
+        droppable,
+    };
+    let (all, adds) = (&[0i8, 0, 0, 1, 2, 3][..], &[0i8, 2][..]);
+    vec![
+        case("INT NOT NULL", &[], deduplicate.clone(), all, true),
+        case("BIGINT", &[], deduplicate.clone(), all, true),
+        case("STRING NOT NULL", &[], deduplicate.clone(), all, true),
+        case("INT NOT NULL", &[("ignore-delete", "true")], Model { ignore_delete: true, ..deduplicate }, all, true),
+        case("INT NOT NULL", &[("sequence.field", "g")], by_g, all, false),
+        case(
+            "STRING NOT NULL",
+            &[("sequence.field", "g,h"), ("sequence.field.sort-order", "descending")],
+            falling,
+            all,
+            false,
+        ),
+        case(
+            "INT NOT NULL",
+            &[("merge-engine", "first-row")],
+            Model { engine: Engine::FirstRow, ..Model::default() },
+            adds,
+            true,
+        ),
+        case("INT NOT NULL", &[("merge-engine", "partial-update")], partial(vec![], false), adds, true),
+        case(
+            "INT NOT NULL",
+            &[("merge-engine", "partial-update"), ("fields.g,h.sequence-group", "a,c")],
+            partial(groups, false),
+            adds,
+            true,
+        ),
+        case(
+            "STRING NOT NULL",
+            &[
+                ("merge-engine", "aggregation"),
+                ("fields.a.aggregate-function", "sum"),
+                ("fields.b.aggregate-function", "listagg"),
+                ("fields.g.aggregate-function", "max"),
+                ("fields.h.aggregate-function", "first_non_null_value"),
+            ],
+            Model { engine: Engine::Aggregate(functions), ..Model::default() },
+            adds,
+            true,
+        ),
+        case(
+            "INT NOT NULL",
+            &[
+                ("merge-engine", "aggregation"),
+                ("fields.a.aggregate-function", "min"),
+                ("fields.b.aggregate-function", "first_value"),
+                ("fields.g.aggregate-function", "sum"),
+                ("fields.h.aggregate-function", "last_value"),
+                ("fields.c.aggregate-function", "first_not_null_value"),
+            ],
+            Model { engine: Engine::Aggregate(more), ..Model::default() },
+            adds,
+            true,
+        ),
+    ]
+}
+
+/// Raw material of a record: key, values, and a number that chooses its kind.
+type Raw = (u8, Option<i8>, Option<u8>, Option<i8>, Option<i8>, Option<u8>, u8);
+
+fn raw() -> impl Strategy<Value = Vec<Raw>> {
+    let text = || prop::option::of(0u8..4);
+    let number = || prop::option::of(-3i8..4);
+    prop::collection::vec((0u8..12, number(), text(), number(), number(), text(), any::<u8>()), 0..80)
+}
+
+fn records(case: &Case, raw: &[Raw]) -> Vec<Row> {
+    let number = |v: Option<i8>| v.map(|v| Value::Int(i64::from(v)));
+    let text = |v: Option<u8>| v.map(|v| Value::Text(["", "x", "yy", "zzz"][usize::from(v)].to_owned()));
+    raw.iter()
+        .enumerate()
+        .map(|(i, (k, a, b, g, h, c, kind))| {
+            let key = if case.key.starts_with("STRING") {
+                Value::Text(format!("key{k:02}"))
+            } else {
+                Value::Int(i64::from(*k) - 5)
+            };
+            Row {
+                values: vec![Some(key), number(*a), text(*b), number(*g), number(*h), text(*c)],
+                sequence: i as i64,
+                kind: case.kinds[usize::from(*kind) % case.kinds.len()],
+            }
+        })
+        .collect()
+}
+
+fn spec(case: &Case) -> Arc<MergeSpec> {
+    let mut columns = vec![("k", case.key)];
+    columns.extend(COLUMNS);
+    let schema = table(&columns, &case.options);
+    Arc::new(MergeSpec::of(&schema, &schema.fields).unwrap())
+}
+
+/// Deals records to runs and sorts each.
+fn deal(model: &Model, records: &[Row], runs: usize) -> Vec<Vec<Row>> {
+    let mut dealt = vec![Vec::new(); runs];
+    for (i, record) in records.iter().enumerate() {
+        dealt[(i * 7 + i / 5) % runs].push(record.clone());
+    }
+    for run in &mut dealt {
+        run.sort_by(|a, b| a.values[0].cmp(&b.values[0]).then_with(|| model.order(a, b)));
+    }
+    dealt
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_merge_equals_the_model(raw in raw(), runs in 1usize..6, cut in 1usize..20, keep in any::<bool>()) {
+        for case in cases() {
+            let records = records(&case, &raw);
+            let merged = merge_rows(&spec(&case), &deal(&case.model, &records, runs), keep, cut).unwrap();
+            prop_assert_eq!(merged, case.model.fold(&records, keep), "{:?}", case.options);
+        }
+    }
+
+    #[test]
+    fn a_flush_equals_the_model(raw in raw(), cut in 1usize..20) {
+        for case in cases() {
+            let records = records(&case, &raw);
+            let merged = flush_rows(&spec(&case), &records, cut).unwrap();
+            prop_assert_eq!(merged, case.model.fold(&records, true), "{:?}", case.options);
+        }
+    }
+
+    /// Files in order of time, compacted in any order, read the same as all records at once.
+    #[test]
+    fn compactions_change_no_answer(
+        raw in raw(),
+        cuts in prop::collection::vec(0usize..80, 0..6),
+        merges in prop::collection::vec((any::<prop::sample::Index>(), 2usize..4), 0..4),
+        cut in 1usize..20,
+    ) {
+        for case in cases() {
+            let records = records(&case, &raw);
+            let spec = spec(&case);
+            let mut bounds: Vec<usize> = cuts.iter().map(|c| (*c).min(records.len())).collect();
+            bounds.extend([0, records.len()]);
+            bounds.sort_unstable();
+            // Oldest first.
+            let mut files: Vec<Vec<Row>> = bounds
+                .windows(2)
+                .map(|w| flush_rows(&spec, &records[w[0]..w[1]], cut).unwrap())
+                .collect();
+            for (at, count) in &merges {
+                let at = at.index(files.len());
+                let end = (at + count).min(files.len());
+                let newest_first: Vec<Vec<Row>> = files[at..end].iter().rev().cloned().collect();
+                let keep = at > 0 || !case.droppable;
+                files.splice(at..end, [merge_rows(&spec, &newest_first, keep, cut).unwrap()]);
+            }
+            files.reverse();
+            let read = merge_rows(&spec, &files, false, cut).unwrap();
+            prop_assert_eq!(read, case.model.fold(&records, false), "{:?}", case.options);
+        }
+    }
+}

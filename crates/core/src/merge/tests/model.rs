@@ -1,0 +1,159 @@
+//! Merge engines as plain loops over rows.
+
+use std::collections::BTreeMap;
+
+use super::{Row, Value};
+
+/// What a table's options say, in the model's words. Column 0 is the key.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Model {
+    pub(super) engine: Engine,
+    /// Columns of the user sequence, and whether it is descending.
+    pub(super) sequence: Vec<usize>,
+    pub(super) descending: bool,
+    pub(super) ignore_delete: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) enum Engine {
+    #[default]
+    Deduplicate,
+    FirstRow,
+    /// Groups of (sequence columns, protected columns); remove on delete.
+    Partial(Vec<(Vec<usize>, Vec<usize>)>, bool),
+    /// Function per column after the key.
+    Aggregate(Vec<Function>),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Function {
+    Sum,
+    Max,
+    Min,
+    Last,
+    LastNonNull,
+    First,
+    FirstNonNull,
+    ListAgg,
+}
+
+impl Model {
+    /// Folds records (with sequence numbers all different) into one row per key.
+    pub(super) fn fold(&self, records: &[Row], keep_deletes: bool) -> Vec<Row> {
+        let mut by_key: BTreeMap<Option<Value>, Vec<Row>> = BTreeMap::new();
+        for record in records {
+            by_key.entry(record.values[0].clone()).or_default().push(record.clone());
+        }
+        let mut result = Vec::new();
+        for (_, mut group) in by_key {
+            group.sort_by(|a, b| self.order(a, b));
+            let merged = if group.len() == 1 { group.pop() } else { self.merge(group) };
+            result.extend(merged.filter(|r| keep_deletes || r.kind == 0 || r.kind == 2));
+        }
+        result
+    }
+
+    pub(super) fn order(&self, a: &Row, b: &Row) -> std::cmp::Ordering {
+        for &c in &self.sequence {
+            let (x, y) = (&a.values[c], &b.values[c]);
+            let order = match (x, y) {
+                (Some(_), Some(_)) if self.descending => y.cmp(x),
+                _ => x.cmp(y),
+            };
+            if order.is_ne() {
+                return order;
+            }
+        }
+        a.sequence.cmp(&b.sequence)
+    }
+
+    fn merge(&self, mut group: Vec<Row>) -> Option<Row> {
+        if self.ignore_delete {
+            group.retain(|r| r.kind == 0 || r.kind == 2);
+        }
+        if group.len() < 2 {
+            return group.pop();
+        }
+        match &self.engine {
+            Engine::Deduplicate => group.pop(),
+            Engine::FirstRow => Some(group.swap_remove(0)),
+            Engine::Partial(groups, remove) => Some(partial(groups, *remove, &group)),
+            Engine::Aggregate(functions) => Some(aggregate(functions, &group)),
+        }
+    }
+}
+
+fn partial(groups: &[(Vec<usize>, Vec<usize>)], remove: bool, records: &[Row]) -> Row {
+    let width = records[0].values.len();
+    let mut row: Vec<Option<Value>> = vec![None; width];
+    let (mut sequence, mut kind) = (0, 3);
+    for record in records {
+        sequence = record.sequence;
+        if record.kind == 3 && remove {
+            row = record.values.clone();
+            kind = 3;
+            continue;
+        }
+        if record.kind == 1 && remove {
+            if sequence == records[0].sequence {
+                row = record.values.clone();
+            }
+            continue;
+        }
+        if kind == 3 {
+            row = vec![None; width];
+        }
+        kind = 0;
+        for c in 0..width {
+            let of_group = groups.iter().any(|(s, p)| s.contains(&c) || p.contains(&c));
+            if !of_group && record.values[c].is_some() {
+                row[c] = record.values[c].clone();
+            }
+        }
+        for (sequence, protected) in groups {
+            let new: Vec<_> = sequence.iter().map(|&c| record.values[c].clone()).collect();
+            let old: Vec<_> = sequence.iter().map(|&c| row[c].clone()).collect();
+            if new.iter().any(Option::is_some) && new >= old {
+                for &c in sequence.iter().chain(protected) {
+                    row[c] = record.values[c].clone();
+                }
+            }
+        }
+    }
+    Row { values: row, sequence, kind }
+}
+
+fn aggregate(functions: &[Function], records: &[Row]) -> Row {
+    let mut row = records[records.len() - 1].clone();
+    row.kind = 0;
+    for (i, function) in functions.iter().enumerate() {
+        let values: Vec<Option<Value>> = records.iter().map(|r| r.values[i + 1].clone()).collect();
+        let known: Vec<Value> = values.iter().flatten().cloned().collect();
+        row.values[i + 1] = match function {
+            Function::Last => values[values.len() - 1].clone(),
+            Function::First => values[0].clone(),
+            Function::LastNonNull => known.last().cloned(),
+            Function::FirstNonNull => known.first().cloned(),
+            Function::Max => known.into_iter().max(),
+            Function::Min => known.into_iter().min(),
+            Function::Sum => known
+                .into_iter()
+                .map(|v| match v {
+                    Value::Int(v) => v,
+                    Value::Text(_) => 0,
+                })
+                .reduce(|a, b| a + b)
+                .map(Value::Int),
+            Function::ListAgg => known
+                .into_iter()
+                .map(|v| match v {
+                    Value::Text(t) => t,
+                    Value::Int(v) => v.to_string(),
+                })
+                .filter(|t| !t.is_empty())
+                .reduce(|a, b| format!("{a},{b}"))
+                .map(Value::Text),
+        };
+    }
+    row
+}
