@@ -76,7 +76,7 @@ pub(crate) fn exact_decimal(text: &str) -> Option<BigDecimal> {
 
 impl BigDecimal {
     /// The unscaled value at `scale`, rounded half up; `None` when it has more digits than `precision`.
-    fn fit(&self, precision: u8, scale: u8) -> Option<i128> {
+    pub(crate) fn fit(&self, precision: u8, scale: u8) -> Option<i128> {
         use num_bigint::{BigInt, Sign};
         if self.unscaled.sign() == Sign::NoSign {
             return Some(0);

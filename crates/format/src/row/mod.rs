@@ -5,11 +5,14 @@
 use bytes::{BufMut, Bytes, BytesMut};
 
 mod column;
+mod decode;
 mod encode;
 mod slot;
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+pub use decode::columns_from_rows;
 
 pub(crate) use column::{Column, Data, columns, rows, split};
 pub(crate) use encode::Encoder;

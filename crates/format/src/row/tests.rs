@@ -144,3 +144,127 @@ proptest! {
         }
     }
 }
+
+/// A column of `kind` from numbers; some values are null.
+fn column(data_type: &DataType, arrow: &arrow_schema::DataType, seeds: &[u8]) -> ArrayRef {
+    use arrow_array::{FixedSizeListArray, ListArray, MapArray, StructArray};
+    use arrow_buffer::{NullBuffer, OffsetBuffer};
+    use arrow_schema::DataType as ArrowType;
+    let valid = |seed: &u8| !data_type.nullable || seed % 5 != 0;
+    let nulls = Some(NullBuffer::from_iter(seeds.iter().map(valid)));
+    let lengths: Vec<_> = seeds.iter().map(|s| if valid(s) { usize::from(s % 4) } else { 0 }).collect();
+    let children = |n: usize| (0..n).map(|i| seeds[i % seeds.len()].wrapping_add(i as u8)).collect::<Vec<_>>();
+    let inner = children(lengths.iter().sum());
+    match (&data_type.kind, arrow) {
+        (Kind::Array(element), ArrowType::List(field)) => {
+            let values = column(element, field.data_type(), &inner);
+            Arc::new(ListArray::new(field.clone(), OffsetBuffer::from_lengths(lengths), values, nulls))
+        }
+        (Kind::Map(key, value), ArrowType::Map(entries, _)) => {
+            let ArrowType::Struct(fields) = entries.data_type() else { panic!("map without entries") };
+            let entry = StructArray::new(
+                fields.clone(),
+                vec![column(key, fields[0].data_type(), &inner), column(value, fields[1].data_type(), &inner)],
+                None,
+            );
+            Arc::new(MapArray::new(entries.clone(), OffsetBuffer::from_lengths(lengths), entry, nulls, false))
+        }
+        (Kind::Row(row), ArrowType::Struct(fields)) => {
+            let columns = row.iter().zip(fields).map(|(f, a)| column(&f.data_type, a.data_type(), seeds)).collect();
+            Arc::new(StructArray::new(fields.clone(), columns, nulls))
+        }
+        (Kind::Variant, ArrowType::Struct(fields)) => {
+            let bytes = DataType::required(Kind::Varbinary(99));
+            Arc::new(StructArray::new(
+                fields.clone(),
+                vec![column(&bytes, fields[0].data_type(), seeds), column(&bytes, fields[1].data_type(), seeds)],
+                nulls,
+            ))
+        }
+        (Kind::Vector { element, length }, ArrowType::FixedSizeList(field, size)) => {
+            let values = column(element, field.data_type(), &children(seeds.len() * *length as usize));
+            Arc::new(FixedSizeListArray::new(field.clone(), *size, values, nulls))
+        }
+        (kind, _) => {
+            let datum = |seed: &u8| match kind {
+                Kind::SmallInt => Datum::SmallInt(i16::from(*seed) - 100),
+                Kind::Float => Datum::Float(f32::from(*seed) / 3.0),
+                Kind::Timestamp(_) => Datum::Timestamp { millis: -i64::from(*seed), nanos: i32::from(*seed) },
+                Kind::Decimal { precision, scale } => {
+                    Datum::Decimal { unscaled: -1_i128 << (seed % 60), precision: *precision, scale: *scale }
+                }
+                Kind::Varbinary(_) => Datum::Bytes(vec![*seed; usize::from(seed % 12)].into()),
+                _ => Datum::String("x".repeat(usize::from(seed % 12))),
+            };
+            let values: Vec<_> = seeds.iter().map(|s| valid(s).then(|| datum(s))).collect();
+            crate::datum::array_from_datums(&values, data_type).unwrap()
+        }
+    }
+}
+
+fn any_column(data_type: &DataType, seeds: &[u8]) -> ArrayRef {
+    column(data_type, &crate::types::arrow_type(data_type).unwrap(), seeds)
+}
+
+fn nested_types() -> Vec<DataType> {
+    use crate::types::DataField;
+    let nullable = |kind| Box::new(DataType::nullable(kind));
+    let decimal = Kind::Decimal { precision: 30, scale: 1 };
+    let row = Kind::Row(vec![
+        DataField::new(1, "a", DataType::nullable(Kind::SmallInt)),
+        DataField::new(2, "b", DataType::string()),
+        DataField::new(3, "c", DataType::nullable(decimal.clone())),
+        DataField::new(4, "d", DataType::nullable(Kind::Timestamp(6))),
+    ]);
+    let list = Kind::Array(nullable(Kind::SmallInt));
+    let map = Kind::Map(Box::new(DataType::required(Kind::Varchar(99))), nullable(Kind::Timestamp(9)));
+    let kinds = vec![
+        Kind::Array(nullable(list.clone())),
+        Kind::Array(nullable(decimal)),
+        Kind::Array(nullable(row.clone())),
+        Kind::Map(Box::new(DataType::required(Kind::Varchar(99))), nullable(map)),
+        Kind::Vector { element: Box::new(DataType::required(Kind::Float)), length: 3 },
+        Kind::Variant,
+        list,
+        row,
+    ];
+    kinds.into_iter().map(DataType::nullable).collect()
+}
+
+proptest! {
+    #[test]
+    fn nested_columns_come_back(seeds in prop::collection::vec(any::<u8>(), 1..9)) {
+        for data_type in nested_types() {
+            let types = [data_type];
+            let array = any_column(&types[0], &seeds);
+            let rows = rows_from_columns(std::slice::from_ref(&array), &types).unwrap();
+            let read = columns_from_rows(&rows, &types).unwrap();
+            // Where the array is null its children are free: compare what the rows say.
+            prop_assert_eq!(read[0].data_type(), array.data_type());
+            prop_assert_eq!(rows_from_columns(&read, &types).unwrap(), rows);
+            prop_assert_eq!(read[0].logical_nulls().map_or(0, |n| n.null_count()), array.null_count());
+            prop_assert_eq!(crate::hash::hash_columns(&read, &types).unwrap(), crate::hash::hash_columns(&[array], &types).unwrap());
+        }
+    }
+
+    #[test]
+    fn hostile_nested_bytes_never_panic(bytes in prop::collection::vec(prop_oneof![Just(0u8), 0u8..40, any::<u8>()], 16..120)) {
+        let row = BinaryRow::from_bytes(1, bytes.into()).unwrap();
+        for data_type in nested_types() {
+            let _ = columns_from_rows(std::slice::from_ref(&row), &[data_type]);
+        }
+    }
+
+    #[test]
+    fn damaged_nested_rows_never_panic(seeds in prop::collection::vec(any::<u8>(), 1..5), at in any::<prop::sample::Index>(), with: u8) {
+        for data_type in nested_types() {
+            let types = [data_type];
+            for row in rows_from_columns(&[any_column(&types[0], &seeds)], &types).unwrap() {
+                let mut bytes = row.as_bytes().to_vec();
+                let at = at.index(bytes.len());
+                bytes[at] = with;
+                let _ = columns_from_rows(&[BinaryRow::from_bytes(1, bytes.into()).unwrap()], &types);
+            }
+        }
+    }
+}
