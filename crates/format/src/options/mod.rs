@@ -8,6 +8,8 @@ mod def;
 mod named;
 mod parse;
 pub mod table;
+#[cfg(test)]
+mod tests;
 mod typed;
 
 use std::collections::BTreeMap;

@@ -12,6 +12,8 @@ mod json;
 mod option;
 mod rename;
 mod retype;
+#[cfg(test)]
+mod tests;
 mod validate;
 
 pub use apply::apply;

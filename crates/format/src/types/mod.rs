@@ -7,6 +7,8 @@ mod ids;
 mod json;
 mod parse;
 mod row_kind;
+#[cfg(test)]
+mod tests;
 mod token;
 
 pub use arrow::{FIELD_ID_KEY, arrow_field, arrow_schema, arrow_type, field_id, fields_from_arrow};

@@ -17,7 +17,7 @@ impl DataType {
     /// # Errors
     /// `Invalid` for text that is no type, `Unsupported` for a type that Linn does not have.
     pub fn parse(sql: &str) -> Result<Self> {
-        let mut parser = Parser { tokens: tokenize(sql).context("type", sql)?, at: 0, next_id: 0 };
+        let mut parser = Parser { tokens: tokenize(sql).context("type", sql)?, at: 0, next_id: 0, suffixes: 0 };
         let parsed = parser.nullable_type(0).and_then(|t| match parser.peek() {
             None => Ok(t),
             Some(token) => Err(Error::invalid(format!("unexpected {token:?} after a type"))),
@@ -30,6 +30,8 @@ struct Parser {
     tokens: Vec<Token>,
     at: usize,
     next_id: i32,
+    /// How many suffixes such as `ARRAY` there were in the whole text.
+    suffixes: usize,
 }
 
 impl Parser {
@@ -81,13 +83,23 @@ impl Parser {
                 parsed.nullable = true;
             } else if self.take_word("ARRAY") {
                 // `INT ARRAY`: the suffix form of SQL.
+                self.count_suffix()?;
                 parsed = DataType::nullable(Kind::Array(Box::new(parsed)));
             } else if self.take_word("MULTISET") {
+                self.count_suffix()?;
                 parsed = DataType::nullable(Kind::Multiset(Box::new(parsed)));
             } else {
                 return Ok(parsed);
             }
         }
+    }
+
+    fn count_suffix(&mut self) -> Result<()> {
+        self.suffixes += 1;
+        if self.suffixes > MAX_DEPTH {
+            return Err(Error::invalid(format!("types are nested more than {MAX_DEPTH} deep")));
+        }
+        Ok(())
     }
 
     fn kind(&mut self, depth: usize) -> Result<Kind> {

@@ -1,0 +1,134 @@
+use super::*;
+
+#[test]
+fn keys_become_not_null_and_may_stand_in_the_options() {
+    let schema = keyed(&[("bucket", "2")]).unwrap();
+    assert!(!schema.fields[0].data_type.nullable);
+    assert_eq!((schema.highest_field_id, schema.time_millis), (7, 7));
+    let table = NewTable {
+        columns: vec![column("a", "INT"), column("p", "STRING")],
+        options: options(&[("primary-key", "a, p"), ("partition", "p")]),
+        ..NewTable::default()
+    };
+    let schema = TableSchema::create(table, 0).unwrap();
+    assert_eq!((schema.primary_keys.len(), schema.partition_keys.len(), schema.options.len()), (2, 1, 0));
+    assert_eq!(schema.trimmed_primary_keys()[0].name, "a");
+    assert_eq!(schema.bucket_keys().unwrap()[0].name, "a");
+}
+
+#[test]
+fn options_that_contradict_a_keyed_table_are_refused() {
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+    let cases: &[Case<'_>] = &[
+        (&[("bucket", "0")], &["bucket"]),
+        (&[("bucket", "-3")], &["bucket", "-3"]),
+        (&[("bucket", "1"), ("bucket-key", "v")], &["bucket-key", "v"]),
+        (&[("bucket", "1"), ("bucket-key", "nope")], &["bucket-key", "nope"]),
+        (&[("bucket-key", "k")], &["bucket-key"]),
+        (&[("sequence.field", "nope")], &["sequence.field", "nope"]),
+        (&[("sequence.field", "n,n")], &["sequence.field", "twice"]),
+        (&[("sequence.field", "n"), ("fields.n.aggregate-function", "sum")], &["n", "aggregate"]),
+        (&[("sequence.field", "n"), ("merge-engine", "first-row")], &["first-row"]),
+        (&[("merge-engine", "first-row"), ("changelog-producer", "input")], &["first-row", "input"]),
+        (&[("merge-engine", "first-row"), ("deletion-vectors.enabled", "true")], &["first-row"]),
+        (
+            &[("changelog-producer", "full-compaction"), ("deletion-vectors.enabled", "true")],
+            &["deletion-vectors.enabled"],
+        ),
+        (
+            &[("changelog-producer", "lookup"), ("full-compaction.delta-commits", "3")],
+            &["full-compaction.delta-commits"],
+        ),
+        (&[("changelog-producer", "loud")], &["changelog-producer", "loud", "none"]),
+        (&[("fields.nope.aggregate-function", "sum")], &["nope"]),
+        (&[("merge-engine", "aggregation"), ("fields.v.aggregate-function", "sum")], &["sum", "v", "STRING"]),
+        (&[("merge-engine", "aggregation"), ("fields.arr.aggregate-function", "max")], &["max", "arr"]),
+        (&[("merge-engine", "aggregation"), ("fields.v.aggregate-function", "median")], &["median"]),
+        (&[("merge-engine", "partial-update"), ("fields.n.aggregate-function", "sum")], &["n", "sequence group"]),
+        (&[("merge-engine", "partial-update"), ("fields.n.sequence-group", "k")], &["k", "primary key"]),
+        (&[("merge-engine", "partial-update"), ("fields.k.sequence-group", "n")], &["k", "primary key"]),
+        (
+            &[("merge-engine", "partial-update"), ("fields.n.sequence-group", "v"), ("fields.d.sequence-group", "v")],
+            &["v", "several"],
+        ),
+        (
+            &[
+                ("merge-engine", "partial-update"),
+                ("ignore-delete", "true"),
+                ("partial-update.remove-record-on-delete", "true"),
+            ],
+            &["ignore-delete", "partial-update.remove-record-on-delete"],
+        ),
+        (&[("rowkind.field", "n")], &["rowkind.field", "INT"]),
+        (&[("record-level.time-field", "v")], &["record-level.time-field", "STRING"]),
+        (&[("snapshot.num-retained.min", "0")], &["snapshot.num-retained.min"]),
+        (&[("snapshot.num-retained.max", "5")], &["snapshot.num-retained.min", "5"]),
+        (&[("write-buffer-size", "lots")], &["write-buffer-size", "lots"]),
+        (&[("file.format", "xml")], &["file.format", "xml"]),
+        (&[("row-tracking.enabled", "true")], &["row-tracking.enabled"]),
+        (&[("scan.mode", "from-snapshot")], &["from-snapshot", "scan.snapshot-id"]),
+        (&[("scan.snapshot-id", "1"), ("scan.timestamp-millis", "1")], &["scan.snapshot-id"]),
+        (&[("sequence.snapshot-ordering", "true")], &["write-only"]),
+        (&[("file-index.bloom-filter.columns", "nope")], &["nope"]),
+    ];
+    for (pairs, parts) in cases {
+        refused(keyed(pairs), parts);
+    }
+}
+
+#[test]
+fn options_that_fit_a_keyed_table_are_taken() {
+    for pairs in [
+        &[("bucket", "-2")][..],
+        &[
+            ("merge-engine", "aggregation"),
+            ("fields.n.aggregate-function", "sum"),
+            ("fields.default-aggregate-function", "last_value"),
+        ],
+        &[
+            ("merge-engine", "partial-update"),
+            ("fields.n.sequence-group", "v,d"),
+            ("fields.d.aggregate-function", "sum"),
+        ],
+        &[("merge-engine", "partial-update"), ("fields.v.aggregate-function", "last_non_null_value")],
+        &[("changelog-producer", "lookup"), ("deletion-vectors.enabled", "true"), ("sequence.field", " n , d")],
+        &[("fields.v.stats-mode", "none"), ("custom.key", "kept")],
+    ] {
+        keyed(pairs).unwrap();
+    }
+}
+
+#[test]
+fn columns_and_keys_that_cannot_be_are_refused() {
+    let create = |columns: &[(&str, &str)], keys: &[&str], partition: &[&str], pairs: &[(&str, &str)]| {
+        let table = NewTable {
+            columns: columns.iter().map(|(name, sql)| column(name, sql)).collect(),
+            primary_keys: keys.iter().map(|&k| k.into()).collect(),
+            partition_keys: partition.iter().map(|&k| k.into()).collect(),
+            options: options(pairs),
+            comment: None,
+        };
+        TableSchema::create(table, 0)
+    };
+    refused(create(&[], &[], &[], &[]), &["column"]);
+    refused(create(&[("a", "INT"), ("a", "INT")], &[], &[], &[]), &["\"a\"", "twice"]);
+    for name in ["_KEY_x", "_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"] {
+        refused(create(&[(name, "INT")], &[], &[], &[]), &[name, "reserved"]);
+    }
+    refused(create(&[("a", "INT")], &["b"], &[], &[]), &["\"b\""]);
+    refused(create(&[("a", "INT")], &["a", "a"], &[], &[]), &["\"a\"", "twice"]);
+    refused(create(&[("a", "ARRAY<INT>"), ("b", "INT")], &["a"], &[], &[]), &["\"a\"", "ARRAY<INT>"]);
+    refused(create(&[("a", "INT"), ("b", "INT")], &["a"], &["a"], &[]), &["primary key"]);
+    refused(create(&[("a", "INT"), ("p", "INT")], &["a"], &["p"], &[("bucket", "2")]), &["dynamic"]);
+    create(&[("a", "INT"), ("p", "INT")], &["a"], &["p"], &[]).unwrap();
+    refused(create(&[("a", "INT")], &[], &[], &[("bucket", "2")]), &["bucket-key"]);
+    refused(create(&[("a", "INT")], &[], &[], &[("bucket", "-2")]), &["bucket"]);
+    refused(
+        create(&[("a", "INT"), ("p", "INT")], &[], &["p"], &[("bucket", "2"), ("bucket-key", "p")]),
+        &["partition", "p"],
+    );
+    refused(create(&[("a", "INT")], &[], &[], &[("changelog-producer", "input")]), &["primary key"]);
+    refused(create(&[("a", "TIMESTAMP(9)")], &[], &[], &[("file.format", "avro")]), &["avro", "\"a\""]);
+    refused(create(&[("a", "INT")], &["a"], &[], &[("primary-key", "a")]), &["primary-key"]);
+    refused(create(&[("a", "INT"), ("b", "BLOB")], &[], &[], &[]), &["data-evolution.enabled"]);
+}
