@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::SchemaId;
 use crate::row::BinaryRow;
 use crate::stats::SimpleStats;
+use crate::{Error, Result, SchemaId};
 
 /// Who wrote a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,6 +14,20 @@ pub enum FileSource {
     Append = 0,
     /// A compaction, from other files.
     Compact = 1,
+}
+
+impl FileSource {
+    /// The source of a `_FILE_SOURCE` number.
+    ///
+    /// # Errors
+    /// `Corrupt` for any number but 0 and 1.
+    pub(crate) fn from_number(number: i64) -> Result<Self> {
+        match number {
+            0 => Ok(Self::Append),
+            1 => Ok(Self::Compact),
+            other => Err(Error::corrupt(format!("file source {other} is not 0 or 1"))),
+        }
+    }
 }
 
 /// The metadata of one data file, all fields of the newest format; those that older files lack are `Option`.

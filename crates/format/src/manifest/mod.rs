@@ -1,9 +1,24 @@
 //! Manifest lists, manifests, index manifests: Avro files with the reference's schemas (spec: format.md C.4).
+//!
+//! Every file is read by the schema written in it, fields by name; what is written has the reference's newest schema.
 
-use crate::SchemaId;
+mod avro;
+mod entry;
+mod index;
+mod list;
+mod records;
+
+pub use avro::Codec;
+pub use entry::{
+    EntryBatch, FileIdentity, ManifestWriter, StatsColumns, read_manifest, read_manifest_columns, write_manifest,
+};
+pub use index::{read_index_manifest, write_index_manifest};
+pub use list::{read_manifest_list, write_manifest_list};
+
 use crate::file::DataFileMeta;
 use crate::row::BinaryRow;
 use crate::stats::SimpleStats;
+use crate::{Error, Result, SchemaId};
 
 /// Whether an entry adds or removes a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,6 +28,20 @@ pub enum FileKind {
     Add = 0,
     /// The file does not belong to the table any more.
     Delete = 1,
+}
+
+impl FileKind {
+    /// The kind of a `_KIND` number.
+    ///
+    /// # Errors
+    /// `Corrupt` for any number but 0 and 1.
+    pub(crate) fn from_number(number: i64) -> Result<Self> {
+        match number {
+            0 => Ok(Self::Add),
+            1 => Ok(Self::Delete),
+            other => Err(Error::corrupt(format!("file kind {other} is not 0 or 1"))),
+        }
+    }
 }
 
 /// A line of a manifest list: one manifest.
@@ -118,3 +147,6 @@ pub struct IndexManifestEntry {
     /// Global index.
     pub global_index: Option<GlobalIndexMeta>,
 }
+
+#[cfg(test)]
+mod tests;

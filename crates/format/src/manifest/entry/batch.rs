@@ -1,0 +1,572 @@
+//! Entries in columns: numbers in vectors, variable parts one after the other in one buffer, partitions interned.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use super::program::{Items, NEVER, present};
+use super::slots::{COMMON, Num, Row, VARS, Var};
+use super::write::put_texts;
+use super::{StatsColumns, decode, write_manifest};
+use crate::file::{DataFileMeta, FileSource};
+use crate::manifest::avro::{Codec, Cursor, put_bytes};
+use crate::manifest::{FileKind, ManifestEntry};
+use crate::row::BinaryRow;
+use crate::stats::SimpleStats;
+use crate::{Error, Result, SchemaId};
+
+/// Variable parts of one entry in the buffer: the common ones, what belongs to the identity, the rest.
+const SPANS: usize = COMMON + 2;
+const IDENTITY: usize = COMMON;
+const REST: usize = COMMON + 1;
+
+/// The rare parts that stand in [`REST`], in order.
+const REST_VARS: [Var; 3] = [Var::ValueStatsCols, Var::WriteCols, Var::WriteColsSequences];
+
+/// Decoded entries of one manifest, in its order. Cheap to share, not to clone.
+///
+/// Methods that take an index panic when it is not below [`EntryBatch::len`].
+#[derive(Debug)]
+pub struct EntryBatch {
+    columns: Columns,
+    buffer: Bytes,
+    items: [Items; VARS],
+    stats: StatsColumns,
+}
+
+/// What identifies a file among all entries of a table: an entry that deletes cancels the one that added the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity<'a> {
+    /// Serialised partition.
+    pub partition: &'a [u8],
+    /// Bucket.
+    pub bucket: i32,
+    /// Level.
+    pub level: i32,
+    /// Name.
+    pub file_name: &'a str,
+    /// Extra files, embedded index and external path, in a form in which equal parts have equal bytes.
+    pub rest: &'a [u8],
+}
+
+#[derive(Debug, Default)]
+struct Columns {
+    kind: Vec<FileKind>,
+    partition: Vec<u32>,
+    bucket: Vec<i32>,
+    total_buckets: Vec<i32>,
+    level: Vec<i32>,
+    file_size: Vec<i64>,
+    row_count: Vec<i64>,
+    min_sequence: Vec<i64>,
+    max_sequence: Vec<i64>,
+    schema_id: Vec<i64>,
+    creation_time: Vec<i64>,
+    delete_rows: Vec<i64>,
+    source: Vec<FileSource>,
+    /// Empty as long as no entry has one.
+    first_row_id: Vec<i64>,
+    has_num: Vec<u16>,
+    has_var: Vec<u16>,
+    /// Where each span of each entry ends; it begins where the one before ends.
+    ends: Vec<u32>,
+    /// Where each partition lies in the buffer.
+    partitions: Vec<(u32, u32)>,
+}
+
+/// Collects entries.
+pub(super) struct Builder {
+    columns: Columns,
+    buffer: Vec<u8>,
+    interned: HashMap<Box<[u8]>, u32>,
+    last: Option<(Box<[u8]>, u32)>,
+    items: [Items; VARS],
+    stats: StatsColumns,
+    scratch: Vec<u8>,
+}
+
+impl Builder {
+    pub(super) fn new(items: [Items; VARS], stats: StatsColumns) -> Self {
+        let scratch = Vec::new();
+        Self {
+            columns: Columns::default(),
+            buffer: Vec::new(),
+            interned: HashMap::new(),
+            last: None,
+            items,
+            stats,
+            scratch,
+        }
+    }
+
+    /// Makes room for about so many entries.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.columns.ends.reserve(count.saturating_mul(SPANS));
+    }
+
+    /// Appends an entry.
+    pub(super) fn push(&mut self, row: &Row) -> Result<()> {
+        if row.num(Num::Version) != super::VERSION {
+            let found = row.num(Num::Version);
+            return Err(Error::corrupt(format!("layout version {found} is not {}", super::VERSION)));
+        }
+        let partition = self.intern(row.vars[Var::Partition as usize])?;
+        self.push_numbers(row, partition)?;
+        self.push_common(row)?;
+        self.push_identity(row)?;
+        self.push_rest(row)
+    }
+
+    fn push_numbers(&mut self, row: &Row, partition: u32) -> Result<()> {
+        let columns = &mut self.columns;
+        let int = |num: Num| {
+            i32::try_from(row.num(num)).map_err(|_| Error::corrupt(format!("manifest field {num:?} is out of range")))
+        };
+        columns.kind.push(FileKind::from_number(row.num(Num::Kind))?);
+        columns.partition.push(partition);
+        columns.bucket.push(int(Num::Bucket)?);
+        columns.total_buckets.push(int(Num::TotalBuckets)?);
+        columns.level.push(int(Num::Level)?);
+        columns.file_size.push(row.num(Num::FileSize));
+        columns.row_count.push(row.num(Num::RowCount));
+        columns.min_sequence.push(row.num(Num::MinSequence));
+        columns.max_sequence.push(row.num(Num::MaxSequence));
+        columns.schema_id.push(row.num(Num::SchemaId));
+        columns.creation_time.push(row.num(Num::CreationTime));
+        columns.delete_rows.push(row.num(Num::DeleteRows));
+        columns.source.push(FileSource::from_number(row.num(Num::Source))?);
+        let first_row_id = row.num(Num::FirstRowId);
+        if row.has_num & (1 << Num::FirstRowId as u8) != 0 || !columns.first_row_id.is_empty() {
+            columns.first_row_id.resize(columns.kind.len() - 1, 0);
+            columns.first_row_id.push(first_row_id);
+        }
+        columns.has_num.push(row.has_num as u16);
+        columns.has_var.push(row.has_var as u16);
+        Ok(())
+    }
+
+    fn push_common(&mut self, row: &Row) -> Result<()> {
+        let kept = match self.stats {
+            StatsColumns::All => COMMON,
+            StatsColumns::Keys => Var::ValueMin as usize,
+        };
+        for var in &row.vars[..kept] {
+            self.buffer.extend_from_slice(var);
+            self.end()?;
+        }
+        for _ in kept..COMMON {
+            self.end()?;
+        }
+        Ok(())
+    }
+
+    fn push_identity(&mut self, row: &Row) -> Result<()> {
+        let extra = row.var(Var::ExtraFiles).unwrap_or(&[0]);
+        let (embedded, external) = (row.var(Var::EmbeddedIndex), row.var(Var::ExternalPath));
+        if extra != [0] || embedded.is_some() || external.is_some() {
+            self.scratch.clear();
+            put_texts(&mut self.scratch, &texts(extra, self.items[Var::ExtraFiles as usize])?);
+            put_bytes(&mut self.buffer, &self.scratch);
+            for part in [embedded, external] {
+                self.buffer.push(u8::from(part.is_some()));
+                put_bytes(&mut self.buffer, part.unwrap_or_default());
+            }
+        }
+        self.end()
+    }
+
+    fn push_rest(&mut self, row: &Row) -> Result<()> {
+        if REST_VARS.iter().any(|v| row.var(*v).is_some()) {
+            for var in REST_VARS {
+                put_bytes(&mut self.buffer, row.vars[var as usize]);
+            }
+        }
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let end = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
+        self.columns.ends.push(end);
+        Ok(())
+    }
+
+    fn intern(&mut self, partition: &[u8]) -> Result<u32> {
+        if let Some((bytes, id)) = &self.last
+            && **bytes == *partition
+        {
+            return Ok(*id);
+        }
+        let id = match self.interned.get(partition) {
+            Some(id) => *id,
+            None => {
+                BinaryRow::from_serialized(Bytes::copy_from_slice(partition))?;
+                let id = u32::try_from(self.interned.len()).map_err(|_| too_large())?;
+                self.interned.insert(partition.into(), id);
+                id
+            }
+        };
+        self.last = Some((partition.into(), id));
+        Ok(id)
+    }
+
+    pub(super) fn finish(mut self) -> Result<EntryBatch> {
+        let mut partitions: Vec<(Box<[u8]>, u32)> = self.interned.into_iter().collect();
+        partitions.sort_unstable_by_key(|(_, id)| *id);
+        for (bytes, _) in &partitions {
+            let start = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
+            self.buffer.extend_from_slice(bytes);
+            let end = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
+            self.columns.partitions.push((start, end));
+        }
+        if !self.columns.first_row_id.is_empty() {
+            self.columns.first_row_id.resize(self.columns.kind.len(), 0);
+        }
+        self.columns.shrink();
+        self.buffer.shrink_to_fit();
+        let buffer = Bytes::from(self.buffer);
+        Ok(EntryBatch { columns: self.columns, buffer, items: self.items, stats: self.stats })
+    }
+}
+
+fn too_large() -> Error {
+    Error::unsupported("manifests of more than 4 GiB")
+}
+
+impl Columns {
+    fn shrink(&mut self) {
+        self.kind.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        for column in [&mut self.bucket, &mut self.total_buckets, &mut self.level] {
+            column.shrink_to_fit();
+        }
+        for column in [
+            &mut self.file_size,
+            &mut self.row_count,
+            &mut self.min_sequence,
+            &mut self.max_sequence,
+            &mut self.schema_id,
+            &mut self.creation_time,
+            &mut self.delete_rows,
+            &mut self.first_row_id,
+        ] {
+            column.shrink_to_fit();
+        }
+        self.partition.shrink_to_fit();
+        self.source.shrink_to_fit();
+        self.has_num.shrink_to_fit();
+        self.has_var.shrink_to_fit();
+    }
+}
+
+impl EntryBatch {
+    /// Entries in memory as a batch.
+    ///
+    /// # Errors
+    /// `Corrupt` when a partition is not a row.
+    pub fn from_entries(entries: &[ManifestEntry]) -> Result<Self> {
+        decode::read(&write_manifest(entries, Codec::Null)?, StatsColumns::All)
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.columns.kind.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes in memory.
+    pub fn memory_size(&self) -> usize {
+        let per_entry = 1 + 4 * 4 + 7 * 8 + 1 + 2 * 2 + SPANS * 4;
+        self.buffer.len() + self.len() * per_entry + self.columns.first_row_id.len() * 8
+    }
+
+    /// Whether an entry adds or deletes.
+    pub fn kind(&self, i: usize) -> FileKind {
+        self.columns.kind[i]
+    }
+
+    /// The serialised partition of an entry.
+    pub fn partition(&self, i: usize) -> &[u8] {
+        self.partition_bytes(self.columns.partition[i])
+    }
+
+    /// Number of an entry's partition among those of this batch: equal numbers mean equal partitions.
+    pub fn partition_id(&self, i: usize) -> u32 {
+        self.columns.partition[i]
+    }
+
+    /// The distinct partitions, by number.
+    ///
+    /// # Errors
+    /// None in practice; they were checked when they were read.
+    pub fn partitions(&self) -> Result<Vec<BinaryRow>> {
+        (0..self.columns.partitions.len()).map(|id| self.partition_row(id as u32)).collect()
+    }
+
+    fn partition_bytes(&self, id: u32) -> &[u8] {
+        let (start, end) = self.columns.partitions[id as usize];
+        &self.buffer[start as usize..end as usize]
+    }
+
+    fn partition_row(&self, id: u32) -> Result<BinaryRow> {
+        let (start, end) = self.columns.partitions[id as usize];
+        BinaryRow::from_serialized(self.buffer.slice(start as usize..end as usize))
+    }
+
+    /// The bucket of an entry.
+    pub fn bucket(&self, i: usize) -> i32 {
+        self.columns.bucket[i]
+    }
+
+    /// The partition's bucket count when the file was written.
+    pub fn total_buckets(&self, i: usize) -> i32 {
+        self.columns.total_buckets[i]
+    }
+
+    /// The level of a file.
+    pub fn level(&self, i: usize) -> i32 {
+        self.columns.level[i]
+    }
+
+    /// The size of a file in bytes.
+    pub fn file_size(&self, i: usize) -> i64 {
+        self.columns.file_size[i]
+    }
+
+    /// The records of a file.
+    pub fn row_count(&self, i: usize) -> i64 {
+        self.columns.row_count[i]
+    }
+
+    /// The schema of a file.
+    pub fn schema_id(&self, i: usize) -> SchemaId {
+        SchemaId(self.columns.schema_id[i])
+    }
+
+    /// The first row id of a file.
+    pub fn first_row_id(&self, i: usize) -> Option<i64> {
+        self.num(i, Num::FirstRowId, self.columns.first_row_id.get(i).copied().unwrap_or(0))
+    }
+
+    /// The name of a file.
+    pub fn file_name(&self, i: usize) -> &str {
+        // Checked when it was read.
+        std::str::from_utf8(self.span(i, Var::FileName as usize)).unwrap_or_default()
+    }
+
+    /// The serialised smallest key of a file.
+    pub fn min_key(&self, i: usize) -> &[u8] {
+        self.span(i, Var::MinKey as usize)
+    }
+
+    /// The serialised largest key of a file.
+    pub fn max_key(&self, i: usize) -> &[u8] {
+        self.span(i, Var::MaxKey as usize)
+    }
+
+    /// What identifies the file of an entry.
+    pub fn identity(&self, i: usize) -> FileIdentity<'_> {
+        FileIdentity {
+            partition: self.partition(i),
+            bucket: self.bucket(i),
+            level: self.level(i),
+            file_name: self.file_name(i),
+            rest: self.span(i, IDENTITY),
+        }
+    }
+
+    /// Statistics of a file's key columns.
+    ///
+    /// # Errors
+    /// `Corrupt` when they are not rows.
+    pub fn key_stats(&self, i: usize) -> Result<SimpleStats> {
+        self.stats_of(i, [Var::KeyMin, Var::KeyMax, Var::KeyNulls])
+    }
+
+    /// Statistics of a file's value columns; without any when the batch was read without them.
+    ///
+    /// # Errors
+    /// `Corrupt` when they are not rows.
+    pub fn value_stats(&self, i: usize) -> Result<SimpleStats> {
+        match self.stats {
+            StatsColumns::All => self.stats_of(i, [Var::ValueMin, Var::ValueMax, Var::ValueNulls]),
+            StatsColumns::Keys => Ok(no_stats()),
+        }
+    }
+
+    /// Columns of the value statistics; `None` means all of the file's schema.
+    ///
+    /// # Errors
+    /// None in practice; the list was checked when it was read.
+    pub fn value_stats_cols(&self, i: usize) -> Result<Option<Vec<String>>> {
+        match self.stats {
+            StatsColumns::All => self.rest_texts(i, 0, Var::ValueStatsCols),
+            StatsColumns::Keys => Ok(Some(Vec::new())),
+        }
+    }
+
+    /// An entry in full.
+    ///
+    /// # Errors
+    /// `Corrupt` when a key or statistics are not rows.
+    pub fn entry(&self, i: usize) -> Result<ManifestEntry> {
+        Ok(ManifestEntry {
+            kind: self.kind(i),
+            partition: self.partition_row(self.columns.partition[i])?,
+            bucket: self.bucket(i),
+            total_buckets: self.total_buckets(i),
+            file: self.file(i)?,
+        })
+    }
+
+    /// The file of an entry.
+    ///
+    /// # Errors
+    /// `Corrupt` when a key or statistics are not rows.
+    pub fn file(&self, i: usize) -> Result<DataFileMeta> {
+        let columns = &self.columns;
+        let (extra_files, embedded_index, external_path) = self.identity_parts(i)?;
+        Ok(DataFileMeta {
+            file_name: self.file_name(i).to_owned(),
+            file_size: columns.file_size[i],
+            row_count: columns.row_count[i],
+            min_key: self.row(i, Var::MinKey)?,
+            max_key: self.row(i, Var::MaxKey)?,
+            key_stats: self.key_stats(i)?,
+            value_stats: self.value_stats(i)?,
+            min_sequence_number: columns.min_sequence[i],
+            max_sequence_number: columns.max_sequence[i],
+            schema_id: self.schema_id(i),
+            level: columns.level[i],
+            extra_files,
+            creation_time: self.num(i, Num::CreationTime, columns.creation_time[i]),
+            delete_row_count: self.num(i, Num::DeleteRows, columns.delete_rows[i]),
+            embedded_index,
+            file_source: self.has_num(i, Num::Source).then(|| columns.source[i]),
+            value_stats_cols: self.value_stats_cols(i)?,
+            external_path,
+            first_row_id: self.first_row_id(i),
+            write_cols: self.rest_texts(i, 1, Var::WriteCols)?,
+            write_cols_sequences: self.sequences(i)?,
+        })
+    }
+
+    fn has_num(&self, i: usize, num: Num) -> bool {
+        self.columns.has_num[i] & (1 << num as u8) != 0
+    }
+
+    fn has_var(&self, i: usize, var: Var) -> bool {
+        self.columns.has_var[i] & (1 << var as u8) != 0
+    }
+
+    fn num(&self, i: usize, num: Num, value: i64) -> Option<i64> {
+        self.has_num(i, num).then_some(value)
+    }
+
+    fn bounds(&self, i: usize, span: usize) -> std::ops::Range<usize> {
+        let at = i * SPANS + span;
+        let start = if at == 0 { 0 } else { self.columns.ends[at - 1] };
+        start as usize..self.columns.ends[at] as usize
+    }
+
+    fn span(&self, i: usize, span: usize) -> &[u8] {
+        &self.buffer[self.bounds(i, span)]
+    }
+
+    fn row(&self, i: usize, var: Var) -> Result<BinaryRow> {
+        BinaryRow::from_serialized(self.buffer.slice(self.bounds(i, var as usize)))
+    }
+
+    fn stats_of(&self, i: usize, [min, max, nulls]: [Var; 3]) -> Result<SimpleStats> {
+        let null_counts = match self.has_var(i, nulls) {
+            true => longs(self.span(i, nulls as usize), self.items[nulls as usize])?,
+            false => Vec::new(),
+        };
+        Ok(SimpleStats { min: self.row(i, min)?, max: self.row(i, max)?, null_counts })
+    }
+
+    fn identity_parts(&self, i: usize) -> Result<(Vec<String>, Option<Bytes>, Option<String>)> {
+        let span = self.span(i, IDENTITY);
+        if span.is_empty() {
+            return Ok((Vec::new(), None, None));
+        }
+        let mut cursor = Cursor::new(span);
+        let extra = texts(cursor.bytes()?, Items { null: NEVER })?;
+        let mut part = || -> Result<Option<&[u8]>> {
+            let there = cursor.take(1)? == [1];
+            let bytes = cursor.bytes()?;
+            Ok(there.then_some(bytes))
+        };
+        let embedded = part()?.map(|bytes| self.buffer.slice_ref(bytes));
+        let external = part()?.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        Ok((extra, embedded, external))
+    }
+
+    fn rest(&self, i: usize, at: usize, var: Var) -> Result<Option<&[u8]>> {
+        if !self.has_var(i, var) {
+            return Ok(None);
+        }
+        let mut cursor = Cursor::new(self.span(i, REST));
+        for _ in 0..at {
+            cursor.bytes()?;
+        }
+        cursor.bytes().map(Some)
+    }
+
+    fn rest_texts(&self, i: usize, at: usize, var: Var) -> Result<Option<Vec<String>>> {
+        self.rest(i, at, var)?.map(|bytes| texts(bytes, self.items[var as usize])).transpose()
+    }
+
+    fn sequences(&self, i: usize) -> Result<Option<Vec<i64>>> {
+        let var = Var::WriteColsSequences;
+        let Some(bytes) = self.rest(i, 2, var)? else { return Ok(None) };
+        let all: Option<Vec<i64>> = longs(bytes, self.items[var as usize])?.into_iter().collect();
+        all.map(Some).ok_or_else(|| Error::corrupt("a sequence number of _WRITE_COLS_SEQUENCES is null"))
+    }
+}
+
+/// Makes a file look as if written without value statistics.
+pub(super) fn drop_value_stats(file: &mut DataFileMeta) {
+    file.value_stats = no_stats();
+    file.value_stats_cols = Some(Vec::new());
+}
+
+fn no_stats() -> SimpleStats {
+    SimpleStats { min: BinaryRow::empty(), max: BinaryRow::empty(), null_counts: Vec::new() }
+}
+
+fn each<'a>(bytes: &'a [u8], items: Items, mut item: impl FnMut(Option<&mut Cursor<'a>>) -> Result<()>) -> Result<()> {
+    let mut cursor = Cursor::new(bytes);
+    loop {
+        let count = cursor.block()?;
+        if count == 0 {
+            return Ok(());
+        }
+        for _ in 0..count {
+            let there = present(items.null, &mut cursor)?;
+            item(there.then_some(&mut cursor))?;
+        }
+    }
+}
+
+fn longs(bytes: &[u8], items: Items) -> Result<Vec<Option<i64>>> {
+    let mut all = Vec::new();
+    each(bytes, items, |item| {
+        all.push(item.map(Cursor::long).transpose()?);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+fn texts(bytes: &[u8], items: Items) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    each(bytes, items, |item| {
+        let cursor = item.ok_or_else(|| Error::corrupt("a list of names in a manifest has a null"))?;
+        all.push(String::from_utf8_lossy(cursor.bytes()?).into_owned());
+        Ok(())
+    })?;
+    Ok(all)
+}

@@ -1,0 +1,26 @@
+//! An Avro manifest into a batch, block by block.
+
+use super::StatsColumns;
+use super::batch::{Builder, EntryBatch};
+use super::program::Program;
+use crate::manifest::avro::{Container, Cursor};
+use crate::{Error, Result};
+
+/// Reads an Avro manifest.
+pub(super) fn read(bytes: &[u8], stats: StatsColumns) -> Result<EntryBatch> {
+    let mut container = Container::open(bytes)?;
+    let program = Program::compile(container.schema())?;
+    let mut builder = Builder::new(program.items, stats);
+    let mut block = Vec::new();
+    while let Some(count) = container.block(&mut block)? {
+        let mut cursor = Cursor::new(&block);
+        builder.reserve(count);
+        for _ in 0..count {
+            builder.push(&program.run(&mut cursor)?)?;
+        }
+        if cursor.remaining() > 0 {
+            return Err(Error::corrupt("avro block is longer than its entries"));
+        }
+    }
+    builder.finish()
+}
