@@ -14,7 +14,7 @@ pub use codec::Codec;
 pub(super) use container::{Container, Writer};
 pub(super) use cursor::Cursor;
 pub(super) use encode::{put_bytes, put_long};
-pub(super) use schema::{Optional, Type};
+pub(super) use schema::Type;
 pub(super) use value::{Record, Value, skip};
 
 /// Whether these are the first bytes of an object container.

@@ -1,3 +1,5 @@
+use bytes::Bytes;
+
 use super::{blocks, fixture, header_has};
 use crate::SchemaId;
 use crate::file::FileSource;
@@ -9,8 +11,6 @@ fn entries(bytes: &Bytes) -> Vec<ManifestEntry> {
     let batch = read_manifest(bytes).unwrap();
     (0..batch.len()).map(|i| batch.entry(i).unwrap()).collect()
 }
-
-use bytes::Bytes;
 
 #[test]
 fn schemas_are_the_references_to_the_letter() {
@@ -74,21 +74,18 @@ fn embedded_indexes_and_written_columns() {
 #[test]
 fn old_formats_hold_the_same_table() {
     let key = |e: &ManifestEntry| (e.kind as u8, e.bucket, e.file.level, e.file.row_count, e.file.min_key.clone());
-    let avro: Vec<_> = entries(&fixture!("java-0.9/manifest")).iter().map(key).collect();
-    assert_eq!(avro.len(), 10);
-    for other in [fixture!("java-0.9/manifest-orc"), fixture!("java-0.9/manifest-parquet")] {
-        let other = entries(&other);
-        assert_eq!(other.iter().map(key).collect::<Vec<_>>(), avro);
-        assert!(other.iter().all(|e| e.file.creation_time.is_some_and(|t| t > 1_700_000_000_000)));
-        assert!(other.iter().all(|e| e.file.value_stats.null_counts.len() == 3));
+    assert_eq!(entries(&fixture!("java-0.9/manifest")).len(), 10);
+    let [orc, parquet] = [fixture!("java-0.9/manifest-orc"), fixture!("java-0.9/manifest-parquet")].map(|b| entries(&b));
+    assert_eq!(orc.iter().map(key).collect::<Vec<_>>(), parquet.iter().map(key).collect::<Vec<_>>());
+    assert_eq!(orc.iter().map(|e| e.kind as i32).sum::<i32>(), 5);
+    for file in orc.iter().chain(&parquet).map(|e| &e.file) {
+        assert!(file.creation_time.is_some_and(|t| t > 1_700_000_000_000));
+        assert_eq!(file.value_stats.null_counts.len(), 3);
+        assert_eq!(file.value_stats.min.arity(), 3);
     }
-    let rows = |bytes| read_manifest_list(&bytes).unwrap().iter().map(|m| m.num_added_files).collect::<Vec<_>>();
-    let avro = rows(fixture!("java-0.9/manifest-list"));
-    assert_eq!(rows(fixture!("java-0.9/manifest-list-orc")), avro[..rows(fixture!("java-0.9/manifest-list-orc")).len()]);
-    assert_eq!(
-        rows(fixture!("java-0.9/manifest-list-parquet")),
-        avro[..rows(fixture!("java-0.9/manifest-list-parquet")).len()]
-    );
+    let files = |bytes| read_manifest_list(&bytes).unwrap().iter().map(|m| m.num_added_files).collect::<Vec<_>>();
+    assert_eq!(files(fixture!("java-0.9/manifest-list")), [2, 2, 2, 2, 2, 2]);
+    assert_eq!(files(fixture!("java-0.9/manifest-list-orc")), files(fixture!("java-0.9/manifest-list-parquet")));
     let vectors = read_index_manifest(&fixture!("java-0.9/index-manifest-dv")).unwrap();
     let first = &vectors[0].deletion_vectors.as_ref().unwrap()[0];
     assert_eq!((first.offset, first.length, first.cardinality), (1, 22, None));
