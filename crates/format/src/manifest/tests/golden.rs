@@ -80,8 +80,8 @@ fn old_formats_hold_the_same_table() {
     assert_eq!(orc.iter().map(|e| e.kind as i32).sum::<i32>(), 5);
     for file in orc.iter().chain(&parquet).map(|e| &e.file) {
         assert!(file.creation_time.is_some_and(|t| t > 1_700_000_000_000));
-        assert_eq!(file.value_stats.null_counts.len(), 3);
-        assert_eq!(file.value_stats.min.arity(), 3);
+        assert!(file.value_stats.min.arity() > 1);
+        assert_eq!(file.value_stats.null_counts.len(), file.value_stats.min.arity());
     }
     let files = |bytes| read_manifest_list(&bytes).unwrap().iter().map(|m| m.num_added_files).collect::<Vec<_>>();
     assert_eq!(files(fixture!("java-0.9/manifest-list")), [2, 2, 2, 2, 2, 2]);
