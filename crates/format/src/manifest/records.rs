@@ -22,19 +22,17 @@ pub(super) fn read(bytes: &Bytes) -> Result<Vec<Record>> {
     if bytes.starts_with(b"ORC") {
         let corrupt = |e| Error::corrupt("not a readable orc file").with_source(e);
         let reader = ArrowReaderBuilder::try_new(bytes.clone()).map_err(corrupt)?.build();
-        return reader.map(|b| b.map_err(|e| Error::corrupt("not a readable orc file").with_source(e))).try_fold(
-            Vec::new(),
-            |records, batch| append(records, &batch?),
-        );
+        return reader
+            .map(|b| b.map_err(|e| Error::corrupt("not a readable orc file").with_source(e)))
+            .try_fold(Vec::new(), |records, batch| append(records, &batch?));
     }
     if bytes.starts_with(b"PAR1") {
         let corrupt = |e| Error::corrupt("not a readable parquet file").with_source(e);
         let reader =
             ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).and_then(|b| b.build()).map_err(corrupt)?;
-        return reader.map(|b| b.map_err(|e| Error::corrupt("not a readable parquet file").with_source(e))).try_fold(
-            Vec::new(),
-            |records, batch| append(records, &batch?),
-        );
+        return reader
+            .map(|b| b.map_err(|e| Error::corrupt("not a readable parquet file").with_source(e)))
+            .try_fold(Vec::new(), |records, batch| append(records, &batch?));
     }
     Err(Error::corrupt("neither an avro nor an orc nor a parquet file"))
 }

@@ -81,13 +81,25 @@ fn tag_times_in_other_spellings() {
         assert_eq!(tag.time_retained, retained.map(Duration::from_secs_f64));
     };
     check(r#""tagCreateTime":[2026,1,2,3,4]"#, Some("2026-01-02 03:04:00"), None);
-    check(r#""tagCreateTime":"2026-01-02T03:04:05.5","tagTimeRetained":1.25"#, Some("2026-01-02 03:04:05.500"), Some(1.25));
+    check(
+        r#""tagCreateTime":"2026-01-02T03:04:05.5","tagTimeRetained":1.25"#,
+        Some("2026-01-02 03:04:05.500"),
+        Some(1.25),
+    );
     check(r#""tagCreateTime":null,"tagTimeRetained":"P1DT2H3M4.5S""#, None, Some(93_784.5));
 }
 
 #[test]
 fn garbled_files_are_corrupt() {
-    for bad in ["", "{", "null", "[]", "{}", &JAVA_2_1.replace("APPEND", "APPENDIX"), &JAVA_2_1.replace("\"id\" : 2", "\"id\" : 0")] {
+    for bad in [
+        "",
+        "{",
+        "null",
+        "[]",
+        "{}",
+        &JAVA_2_1.replace("APPEND", "APPENDIX"),
+        &JAVA_2_1.replace("\"id\" : 2", "\"id\" : 0"),
+    ] {
         assert_eq!(Snapshot::from_json(bad.as_bytes()).unwrap_err().kind(), ErrorKind::Corrupt, "{bad}");
     }
     let bad = JAVA_0_9.replace("2026, 11", "2026, 13");

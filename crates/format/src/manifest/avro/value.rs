@@ -128,7 +128,8 @@ impl Record {
 }
 
 fn text(bytes: &[u8]) -> Result<String> {
-    String::from_utf8(bytes.to_vec()).map_err(|e| Error::corrupt("manifest holds text that is not UTF-8").with_source(e))
+    String::from_utf8(bytes.to_vec())
+        .map_err(|e| Error::corrupt("manifest holds text that is not UTF-8").with_source(e))
 }
 
 /// Reads one value.

@@ -64,16 +64,8 @@ pub(super) const REQUIRED_NUMS: [Num; 10] = [
     Num::Level,
 ];
 /// Variable parts without which there is no entry.
-pub(super) const REQUIRED_VARS: [Var; 8] = [
-    Var::Partition,
-    Var::FileName,
-    Var::MinKey,
-    Var::MaxKey,
-    Var::KeyMin,
-    Var::KeyMax,
-    Var::ValueMin,
-    Var::ValueMax,
-];
+pub(super) const REQUIRED_VARS: [Var; 8] =
+    [Var::Partition, Var::FileName, Var::MinKey, Var::MaxKey, Var::KeyMin, Var::KeyMax, Var::ValueMin, Var::ValueMax];
 
 /// One entry on its way from the file's block into a batch: numbers, and where the variable parts lie.
 #[derive(Debug, Clone, Copy)]

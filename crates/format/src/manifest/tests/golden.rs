@@ -75,7 +75,8 @@ fn embedded_indexes_and_written_columns() {
 fn old_formats_hold_the_same_table() {
     let key = |e: &ManifestEntry| (e.kind as u8, e.bucket, e.file.level, e.file.row_count, e.file.min_key.clone());
     assert_eq!(entries(&fixture!("java-0.9/manifest")).len(), 10);
-    let [orc, parquet] = [fixture!("java-0.9/manifest-orc"), fixture!("java-0.9/manifest-parquet")].map(|b| entries(&b));
+    let [orc, parquet] =
+        [fixture!("java-0.9/manifest-orc"), fixture!("java-0.9/manifest-parquet")].map(|b| entries(&b));
     assert_eq!(orc.iter().map(key).collect::<Vec<_>>(), parquet.iter().map(key).collect::<Vec<_>>());
     assert_eq!(orc.iter().map(|e| e.kind as i32).sum::<i32>(), 5);
     for file in orc.iter().chain(&parquet).map(|e| &e.file) {

@@ -64,10 +64,14 @@ fn cut_files_are_corrupt() {
             let [manifest, list, index] = read_all(&whole.slice(..len));
             // A file that ends after its header has no entries.
             let empty = read_manifest(&whole.slice(..len)).is_ok_and(|b| b.is_empty());
-            assert!(manifest.is_err() && list.is_err() && index.is_err() || empty || len < whole.len() && {
-                read_manifest_list(&whole.slice(..len)).is_ok_and(|l| l.is_empty())
-                    || read_index_manifest(&whole.slice(..len)).is_ok_and(|l| l.is_empty())
-            });
+            assert!(
+                manifest.is_err() && list.is_err() && index.is_err()
+                    || empty
+                    || len < whole.len() && {
+                        read_manifest_list(&whole.slice(..len)).is_ok_and(|l| l.is_empty())
+                            || read_index_manifest(&whole.slice(..len)).is_ok_and(|l| l.is_empty())
+                    }
+            );
         }
     }
 }

@@ -73,7 +73,13 @@ prop_compose! {
 }
 
 fn codec() -> impl Strategy<Value = Codec> {
-    prop_oneof![Just(Codec::Null), Just(Codec::Deflate), Just(Codec::Snappy), Just(Codec::Zstd(1)), Just(Codec::Zstd(9))]
+    prop_oneof![
+        Just(Codec::Null),
+        Just(Codec::Deflate),
+        Just(Codec::Snappy),
+        Just(Codec::Zstd(1)),
+        Just(Codec::Zstd(9))
+    ]
 }
 
 prop_compose! {
