@@ -77,7 +77,8 @@ proptest! {
     fn any_flipped_bit_is_found(vectors in vectors(), wide in any::<bool>(), at in any::<prop::sample::Index>(), bit in 0u8..8) {
         let kind = if wide { VectorKind::Bitmap64 } else { VectorKind::Bitmap32 };
         let (mut file, metas) = write(kind, vectors.iter().map(|v| ("f", v))).unwrap();
-        file[at.index(file.len())] ^= 1 << bit;
+        let at = at.index(file.len());
+        file[at] ^= 1 << bit;
         let failed = metas.iter().any(|meta| read(&file, meta).is_err_and(|e| e.kind() == ErrorKind::Corrupt));
         prop_assert!(failed);
     }
