@@ -27,7 +27,11 @@ pub(crate) fn check_table(format: &dyn FileFormat, archive: &Archive, table: &st
     let row = DataType::required(Kind::Row(schema.fields.clone()));
     let expected = fixture::expected(archive, table, "expected.jsonl");
     assert!(!expected.is_empty());
-    assert_eq!(lines(rows), lines(expected.iter().map(|v| canonical(v, &row)).collect()), "{table}");
+    let (got, expected) = (lines(rows), lines(expected.iter().map(|v| canonical(v, &row)).collect()));
+    assert_eq!(got.len(), expected.len(), "{table}");
+    for (got, expected) in got.iter().zip(&expected) {
+        assert_eq!(got, expected, "{table}");
+    }
 }
 
 /// The reference's tables hold timestamps that no 64 bits of nanoseconds can; they are read to the microsecond.

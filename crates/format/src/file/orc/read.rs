@@ -131,9 +131,9 @@ impl Reader {
         let column = |(place, field): (&Option<usize>, &Arc<Field>)| -> Result<ArrayRef> {
             match place {
                 Some(place) => {
-                    let array = batch.columns().get(*place);
-                    let array = array.ok_or_else(|| Error::corrupt("orc stripe lacks a column"))?;
-                    convert(array, field.data_type()).context("column", field.name())
+                    let found = batch.columns().get(*place).zip(self.projected.children().get(*place));
+                    let (array, child) = found.ok_or_else(|| Error::corrupt("orc stripe lacks a column"))?;
+                    convert(array, child.data_type(), field.data_type()).context("column", field.name())
                 }
                 None => Ok(new_null_array(field.data_type(), batch.num_rows())),
             }

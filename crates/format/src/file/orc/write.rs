@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
 use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
 use orc_rust::compression::CompressionType;
+use orc_rust::error::OrcError;
 use orc_rust::{ArrowWriter, ArrowWriterBuilder};
 
 use super::fence::fenced;
@@ -70,8 +71,12 @@ impl Writer {
     }
 }
 
-fn failed(e: orc_rust::error::OrcError) -> Error {
-    Error::unavailable("orc file cannot be written").with_source(e)
+fn failed(e: OrcError) -> Error {
+    match e {
+        OrcError::IoError { .. } => Error::unavailable("orc file cannot be written").with_source(e),
+        // What is left are values the format has no room for: timestamps within the second before 1970.
+        _ => Error::unsupported("a value that orc files cannot hold").with_source(e),
+    }
 }
 
 fn compression(name: &str) -> Result<Option<CompressionType>> {
