@@ -9,7 +9,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Int32Type};
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, ListArray, MapArray, PrimitiveArray, StringArray, StructArray, make_array, new_null_array,
+    Array, ArrayRef, FixedSizeListArray, ListArray, MapArray, PrimitiveArray, StringArray, StructArray, make_array,
+    new_null_array,
 };
 use arrow_schema::{DataType as ArrowType, Field, Fields, TimeUnit};
 use orc_rust::schema::DataType as OrcType;

@@ -59,10 +59,14 @@ fn what_is_written_reads_back() {
 fn nanoseconds_read_back_on_both_sides_of_the_epoch() {
     let fields = [DataField::new(0, "t", DataType::nullable(Kind::Timestamp(9)))];
     let schema = crate::types::arrow_schema(&fields).unwrap();
-    let values =
-        [-1, 0, 1, -1_000_000_000, -999_999_999, 1_500_000_001, i64::MAX, -2_208_902_409_765_432_110].map(Some);
-    let array = TimestampNanosecondArray::from_iter(values.into_iter().chain([None]));
-    let batch = RecordBatch::try_new(schema, vec![Arc::new(array)]).unwrap();
+    let batch = |values: &[i64]| {
+        let array = TimestampNanosecondArray::from_iter(values.iter().map(|n| Some(*n)).chain([None]));
+        RecordBatch::try_new(schema.clone(), vec![Arc::new(array)]).unwrap()
+    };
+    // The format cannot tell the second before 1970 from the one after it.
+    let ambiguous = Memory::write(&Orc, plainly(&fields, "zstd"), &[batch(&[-1])]).unwrap_err();
+    assert_eq!(ambiguous.kind(), ErrorKind::Unsupported);
+    let batch = batch(&[0, 1, -1_000_000_000, -1_000_000_001, 1_500_000_001, i64::MAX, -2_208_902_409_765_432_110]);
     let file = Memory::write(&Orc, plainly(&fields, "zstd"), std::slice::from_ref(&batch)).unwrap();
     assert_eq!(file.read(&Orc, columns(&fields)).unwrap(), [batch]);
 }

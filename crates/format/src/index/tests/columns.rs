@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Date32Array, Decimal128Array, Int32Array, Int64Array, StringArray, TimestampMillisecondArray};
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Int32Array, Int64Array, StringArray,
+    TimestampMillisecondArray,
+};
 use chrono::{NaiveDate, NaiveDateTime};
 use serde_json::Value;
 
@@ -42,7 +45,14 @@ pub(super) fn column(rows: &[Value], name: &str, data_type: &DataType) -> Option
     let data: Vec<Option<Datum>> = rows.iter().map(|row| datum(&row[name], data_type)).collect();
     macro_rules! gather {
         ($array:ty, $pattern:pat => $value:expr) => {
-            Arc::new(data.into_iter().map(|d| match d { Some($pattern) => Some($value), _ => None }).collect::<$array>())
+            Arc::new(
+                data.into_iter()
+                    .map(|d| match d {
+                        Some($pattern) => Some($value),
+                        _ => None,
+                    })
+                    .collect::<$array>(),
+            )
         };
     }
     Some(match &data_type.kind {
@@ -53,7 +63,10 @@ pub(super) fn column(rows: &[Value], name: &str, data_type: &DataType) -> Option
         Kind::Date => gather!(Date32Array, Datum::Date(v) => v),
         Kind::Timestamp(3) => gather!(TimestampMillisecondArray, Datum::Timestamp { millis, .. } => millis),
         Kind::Decimal { precision, scale } => {
-            let values = data.into_iter().map(|d| match d { Some(Datum::Decimal { unscaled, .. }) => Some(unscaled), _ => None });
+            let values = data.into_iter().map(|d| match d {
+                Some(Datum::Decimal { unscaled, .. }) => Some(unscaled),
+                _ => None,
+            });
             let array = values.collect::<Decimal128Array>();
             Arc::new(array.with_precision_and_scale(*precision, *scale as i8).unwrap())
         }

@@ -16,7 +16,13 @@ use crate::types::{DataField, DataType, Kind};
 
 /// Values that collide, and the corners.
 fn number() -> impl Strategy<Value = Option<i64>> {
-    prop_oneof![Just(None), (-4i64..4).prop_map(Some), Just(Some(i64::MIN)), Just(Some(i64::MAX)), any::<i64>().prop_map(Some)]
+    prop_oneof![
+        Just(None),
+        (-4i64..4).prop_map(Some),
+        Just(Some(i64::MIN)),
+        Just(Some(i64::MAX)),
+        any::<i64>().prop_map(Some)
+    ]
 }
 
 fn float(n: i64) -> f64 {
@@ -67,7 +73,11 @@ fn predicate() -> impl Strategy<Value = Predicate> {
     let op = prop::sample::select(vec![Eq, NotEq, Lt, LtEq, Gt, GtEq]);
     let some = || number().prop_map(|n| n.unwrap_or(0));
     let leaf = prop_oneof![
-        (0..5i32, op, some()).prop_map(|(field_id, op, n)| Predicate::Compare { field_id, op, literal: literal(field_id, n) }),
+        (0..5i32, op, some()).prop_map(|(field_id, op, n)| Predicate::Compare {
+            field_id,
+            op,
+            literal: literal(field_id, n)
+        }),
         (0..5i32, prop::collection::vec(some(), 0..4), any::<bool>()).prop_map(|(field_id, ns, negated)| {
             let literals = ns.into_iter().map(|n| literal(field_id, n)).collect();
             Predicate::In { field_id, literals, negated }

@@ -52,9 +52,8 @@ fn rows(table: &str) -> (Vec<DataField>, Vec<RecordBatch>, Vec<Value>) {
     let fields = fixture::schema(archive, table).fields;
     let known = |f: &DataField| column(&expected[..1], &f.name, &f.data_type).is_some();
     let fields: Vec<DataField> = fields.into_iter().filter(known).collect();
-    let of_file = |rows: &[Value]| {
-        batch(&fields, fields.iter().map(|f| column(rows, &f.name, &f.data_type).unwrap()).collect())
-    };
+    let of_file =
+        |rows: &[Value]| batch(&fields, fields.iter().map(|f| column(rows, &f.name, &f.data_type).unwrap()).collect());
     let batches = expected.chunks(ROWS_PER_FILE).map(of_file).collect();
     (fields, batches, expected)
 }
@@ -156,7 +155,11 @@ fn check_pruning(table: &str, indexes: &[Bytes], rows_per_file: u64) {
             continue;
         }
         assert_eq!(answers.len() as u64, line["plan_files"].as_u64().unwrap(), "{table} {line}");
-        assert_eq!(answers.iter().sum::<u64>(), line["rows_read_without_row_filter"].as_u64().unwrap(), "{table} {line}");
+        assert_eq!(
+            answers.iter().sum::<u64>(),
+            line["rows_read_without_row_filter"].as_u64().unwrap(),
+            "{table} {line}"
+        );
     }
 }
 
@@ -165,7 +168,8 @@ fn as_much_is_pruned_as_the_reference_prunes() {
     check_pruning("fileindex_file", &beside("fileindex_file"), 100);
     check_pruning("fileindex_embedded", &embedded("fileindex_embedded").into_values().collect::<Vec<_>>(), 100);
     // Compaction left one file, written by another writer than the rest.
-    let of_compaction: Vec<Bytes> = embedded("fileindex_pk_embedded").into_iter().filter(|(f, _)| f.contains("7449feeb")).map(|(_, b)| b).collect();
+    let of_compaction: Vec<Bytes> =
+        embedded("fileindex_pk_embedded").into_iter().filter(|(f, _)| f.contains("7449feeb")).map(|(_, b)| b).collect();
     assert_eq!(of_compaction.len(), 1);
     check_pruning("fileindex_pk_embedded", &of_compaction, 300);
 }
@@ -189,7 +193,9 @@ fn our_bloom_filters_are_the_reference_s() {
     let (fields, batches, _) = rows("fileindex_file");
     let index = &beside("fileindex_file")[0];
     let theirs = IndexFile::parse(index).unwrap();
-    for (column, items, fpp) in [("id", 200, 0.1), ("s", 100, 0.01), ("big", 200, 0.1), ("d", 200, 0.1), ("ts", 200, 0.1)] {
+    for (column, items, fpp) in
+        [("id", 200, 0.1), ("s", 100, 0.01), ("big", 200, 0.1), ("d", 200, 0.1), ("ts", 200, 0.1)]
+    {
         let spec = IndexSpec { column: column.into(), kind: IndexKind::BloomFilter { items, fpp } };
         let mut writer = IndexWriter::new(&fields, &[spec]).unwrap();
         writer.update(&batches[0]).unwrap();
