@@ -34,6 +34,17 @@ impl Object {
     fn at(&self, path: &str) -> String {
         format!("{}/{path}", self.uri)
     }
+
+    /// Stores answer a range beyond the end in many ways; the size of the file tells it from a store that fails.
+    async fn read_failed(&self, path: &str, range: Option<Range<u64>>, e: opendal::Error) -> Error {
+        if let (Some(range), false) = (range, e.kind() == ErrorKind::NotFound)
+            && let Ok(meta) = self.patient.stat(path).await
+            && meta.content_length() < range.end
+        {
+            return super::short(&range, meta.content_length()).with("path", self.at(path));
+        }
+        read_failed(e).with("path", self.at(path))
+    }
 }
 
 #[async_trait]
@@ -51,8 +62,10 @@ impl Storage for Object {
             return Ok(Bytes::new());
         }
         let options = ReadOptions { range: range.clone().map(Into::into).unwrap_or_default(), ..Default::default() };
-        let buffer =
-            self.patient.read_options(path, options).await.map_err(read_failed).context("path", self.at(path))?;
+        let buffer = match self.patient.read_options(path, options).await {
+            Ok(buffer) => buffer,
+            Err(e) => return Err(self.read_failed(path, range, e).await),
+        };
         match (range, wanted) {
             (Some(range), Some(wanted)) if buffer.len() as u64 != wanted => {
                 let size = range.start.saturating_add(buffer.len() as u64);

@@ -21,7 +21,7 @@ pub(super) fn open(uri: &str, rest: &str, options: &Options) -> Result<Arc<dyn S
     if bucket.is_empty() {
         return Err(Error::invalid("an S3 URI needs a bucket: s3://bucket/prefix").with("uri", uri));
     }
-    install_crypto();
+    install_transport();
     let build = || operator(bucket, prefix, options).map_err(|e| e.with("uri", uri));
     let attempts = RetryLayer::new().with_max_times(5).with_min_delay(Duration::from_millis(50)).with_jitter();
     // Each attempt is timed; the time-out below the retries is the order that keeps a retried body's state.
@@ -69,10 +69,11 @@ fn option<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
         .filter(|value| !value.is_empty())
 }
 
-/// rustls refuses to choose between providers; the first one installed in a process stays.
-fn install_crypto() {
+/// HTTP and TLS of the process. rustls refuses to choose between providers; the first one installed in a process stays.
+fn install_transport() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let _ = rustls::crypto::ring::default_provider().install_default();
+        opendal_http_transport_reqwest::install_default();
     });
 }
