@@ -8,6 +8,8 @@ pub mod catalog;
 pub mod commit;
 pub mod compact;
 pub mod file;
+#[cfg(test)]
+mod fixture;
 pub mod manifest;
 pub mod merge;
 pub mod read;
@@ -19,7 +21,9 @@ pub mod storage;
 pub mod table;
 pub mod write;
 
-pub use commit::{CommitMessage, CommitOutcome};
+pub use commit::{Commit, CommitMessage, CommitOutcome, Committer};
 pub use scan::{Plan, Split};
+pub use schema::Schemas;
 pub use seam::{Clock, Env, Ids, Pool, Spawn, Storage};
+pub use snapshot::{Snapshots, Tags};
 pub use table::Table;

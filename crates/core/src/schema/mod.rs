@@ -1,1 +1,136 @@
-//! schema
+//! The schemas of a table on disk. A schema file never changes once it is there; a new version is the atomic creation of the
+//! next number (spec: format.md C.3).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use linn_format::schema::{SchemaChange, TableSchema, apply};
+use linn_format::{Error, ErrorKind, Result, ResultExt, SchemaId};
+use parking_lot::Mutex;
+
+use crate::seam::Storage;
+use crate::snapshot::{Snapshots, numbered};
+use crate::table::Table;
+
+/// How often a change of schema is applied anew because another one came first.
+const ATTEMPTS: usize = 20;
+
+/// The schemas that a table object has read.
+#[derive(Debug, Default)]
+pub(crate) struct SchemaCache(Mutex<BTreeMap<SchemaId, Arc<TableSchema>>>);
+
+/// Reads and changes the schemas at one place.
+#[derive(Debug, Clone)]
+pub struct Schemas {
+    storage: Arc<dyn Storage>,
+    dir: String,
+    cache: Arc<SchemaCache>,
+}
+
+impl Schemas {
+    /// The schemas of the table's branch.
+    pub fn new(table: &Table) -> Self {
+        Self { storage: Arc::clone(table.storage()), dir: table.schema_dir(), cache: Arc::clone(table.schema_cache()) }
+    }
+
+    /// The schemas of the table (main branch) at a path, for who does not know any of its schemas yet.
+    pub fn at(storage: Arc<dyn Storage>, table_path: &str) -> Self {
+        Self { storage, dir: format!("{}/schema", table_path.trim_end_matches('/')), cache: Arc::default() }
+    }
+
+    fn path(&self, id: SchemaId) -> String {
+        format!("{}/schema-{id}", self.dir)
+    }
+
+    /// The numbers of all schemas, in order.
+    pub async fn list(&self) -> Result<Vec<SchemaId>> {
+        numbered(&*self.storage, &self.dir, "schema-").await.map(|ids| ids.into_iter().map(SchemaId).collect())
+    }
+
+    /// The newest schema; `None` where there is no table.
+    ///
+    /// # Errors
+    /// `Corrupt` with the path when it cannot be read as one.
+    pub async fn latest(&self) -> Result<Option<Arc<TableSchema>>> {
+        match self.list().await?.pop() {
+            Some(id) => self.get(id).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// One schema.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none of this number, `Corrupt` with the path when it cannot be read as one.
+    pub async fn get(&self, id: SchemaId) -> Result<Arc<TableSchema>> {
+        if let Some(schema) = self.cache.0.lock().get(&id) {
+            return Ok(Arc::clone(schema));
+        }
+        let path = self.path(id);
+        let bytes = self.storage.read(&path, None).await?;
+        let schema = TableSchema::from_json(&bytes).context("path", &path)?;
+        if schema.id != id {
+            return Err(
+                Error::corrupt(format!("the file of schema {id} holds schema {}", schema.id)).with("path", path)
+            );
+        }
+        let schema = Arc::new(schema);
+        self.cache.0.lock().insert(id, Arc::clone(&schema));
+        Ok(schema)
+    }
+
+    /// Writes the first schema of a new table.
+    ///
+    /// # Errors
+    /// `AlreadyExists` when there is a table, `Invalid` when this is not a first schema.
+    pub async fn create(&self, schema: &TableSchema) -> Result<()> {
+        if schema.id != SchemaId(0) {
+            return Err(Error::invalid(format!("a table cannot begin with schema {}", schema.id)));
+        }
+        if !self.list().await?.is_empty() {
+            return Err(Error::already_exists("there is a table").with("path", &self.dir));
+        }
+        self.publish(schema).await
+    }
+
+    /// Changes the table's schema; what comes back is the new one. When others change it at the same time, the changes are
+    /// applied to what they made.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no table, `Invalid` for changes that its schema does not admit, `Conflict` when others kept
+    /// coming first.
+    pub async fn commit(&self, table: &Table, changes: &[SchemaChange]) -> Result<Arc<TableSchema>> {
+        for _ in 0..ATTEMPTS {
+            let Some(id) = self.list().await?.pop() else {
+                return Err(Error::not_found("no table").with("path", &self.dir));
+            };
+            let has_snapshot = Snapshots::new(table).latest_id().await?.is_some();
+            let now = table.env().clock.now_millis();
+            let schema = apply(&*self.get(id).await?, changes, has_snapshot, now).context("table", table.name())?;
+            match self.publish(&schema).await {
+                Ok(()) => return self.get(schema.id).await,
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e.with("table", table.name())),
+            }
+        }
+        Err(Error::conflict("others kept changing the schema").with("table", table.name()))
+    }
+
+    /// Creates a schema file. An uncertain creation is read back: our bytes under the name mean that it is ours.
+    async fn publish(&self, schema: &TableSchema) -> Result<()> {
+        let (path, bytes) = (self.path(schema.id), Bytes::from(schema.to_json()));
+        let result = self.storage.create(&path, bytes.clone()).await;
+        match result {
+            Err(e) if e.kind() == ErrorKind::UnknownOutcome => match self.storage.read(&path, None).await {
+                Ok(there) if there == bytes => Ok(()),
+                Ok(_) => Err(Error::already_exists("another schema has this number").with("path", path)),
+                Err(_) => Err(e),
+            },
+            result => result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,15 @@
 //! A table: its schema, its place, and the builders for everything one does with it.
 
+mod path;
+
 use std::sync::Arc;
 
+use linn_format::options::{Options, option};
 use linn_format::schema::TableSchema;
+use linn_format::{Error, Result};
 
-use crate::seam::Env;
+use crate::schema::SchemaCache;
+use crate::seam::{Env, Storage};
 
 /// A table at one schema with options as seen by this caller (dynamic options applied). Cheap to clone.
 #[derive(Debug, Clone)]
@@ -16,14 +21,50 @@ pub struct Table {
 struct Inner {
     name: String,
     path: String,
+    branch: Option<String>,
     schema: TableSchema,
     env: Env,
+    schemas: Arc<SchemaCache>,
 }
 
 impl Table {
-    /// A table called `name` (`db.table`, for messages) at `path`, relative to the store's root.
+    /// A table called `name` (`db.table`, for messages) at `path`, relative to the store's root. The option `branch` of the
+    /// schema chooses the branch.
     pub fn new(name: impl Into<String>, path: impl Into<String>, schema: TableSchema, env: Env) -> Self {
-        Self { inner: Arc::new(Inner { name: name.into(), path: path.into(), schema, env }) }
+        let path: String = path.into();
+        Self::build(name.into(), path.trim_end_matches('/').to_owned(), schema, env, Arc::default())
+    }
+
+    fn build(name: String, path: String, schema: TableSchema, env: Env, schemas: Arc<SchemaCache>) -> Self {
+        let branch = schema.options.get("branch").filter(|branch| !matches!(*branch, "" | "main")).map(str::to_owned);
+        Self { inner: Arc::new(Inner { name, path, branch, schema, env, schemas }) }
+    }
+
+    /// The same table with options that hold for this caller only, such as hints of one query; they override those of the
+    /// schema.
+    ///
+    /// # Errors
+    /// `Invalid` for a change of an option that cannot change once there is data.
+    pub fn with_options(&self, dynamic: &Options) -> Result<Self> {
+        for (key, value) in dynamic.iter() {
+            if option(key).is_some_and(|def| def.immutable) && self.options().get(key) != Some(value) {
+                return Err(Error::invalid(format!(
+                    "option {key} belongs to the table and cannot be set for one caller"
+                ))
+                .with("table", self.name()));
+            }
+        }
+        let mut schema = self.inner.schema.clone();
+        schema.options = schema.options.merged(dynamic);
+        let schemas = if dynamic.contains("branch") { Arc::default() } else { Arc::clone(&self.inner.schemas) };
+        Ok(Self::build(self.inner.name.clone(), self.inner.path.clone(), schema, self.inner.env.clone(), schemas))
+    }
+
+    /// The same table at another version of its schema; options given to [`with_options`](Self::with_options) are gone.
+    #[must_use]
+    pub fn with_schema(&self, schema: TableSchema) -> Self {
+        let inner = &self.inner;
+        Self::build(inner.name.clone(), inner.path.clone(), schema, inner.env.clone(), Arc::clone(&inner.schemas))
     }
 
     /// `db.table`.
@@ -36,13 +77,32 @@ impl Table {
         &self.inner.path
     }
 
-    /// The schema.
+    /// The branch, unless it is the main one.
+    pub fn branch(&self) -> Option<&str> {
+        self.inner.branch.as_deref()
+    }
+
+    /// The schema, with the options as this caller sees them.
     pub fn schema(&self) -> &TableSchema {
         &self.inner.schema
+    }
+
+    /// The options as this caller sees them.
+    pub fn options(&self) -> &Options {
+        &self.inner.schema.options
     }
 
     /// The seams.
     pub fn env(&self) -> &Env {
         &self.inner.env
+    }
+
+    /// The store.
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.inner.env.storage
+    }
+
+    pub(crate) fn schema_cache(&self) -> &Arc<SchemaCache> {
+        &self.inner.schemas
     }
 }

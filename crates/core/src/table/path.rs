@@ -1,0 +1,84 @@
+//! Where the files of a table lie (spec: format.md C.1). All paths are relative to the store's root.
+
+use linn_format::Result;
+use linn_format::partition::partition_path;
+use linn_format::row::BinaryRow;
+
+use super::Table;
+
+/// Bucket number of rows that wait to be given a bucket.
+const POSTPONE_BUCKET: i32 = -2;
+
+impl Table {
+    /// Where the branch keeps its schemas, snapshots, tags, changelogs and consumers. Data, manifests, indexes and
+    /// statistics of all branches lie together below [`Table::path`].
+    pub fn branch_path(&self) -> String {
+        match self.branch() {
+            Some(branch) => format!("{}/branch/branch-{branch}", self.path()),
+            None => self.path().to_owned(),
+        }
+    }
+
+    /// Folder of the snapshots.
+    pub fn snapshot_dir(&self) -> String {
+        format!("{}/snapshot", self.branch_path())
+    }
+
+    /// Folder of the changelogs that outlive their snapshots.
+    pub fn changelog_dir(&self) -> String {
+        format!("{}/changelog", self.branch_path())
+    }
+
+    /// Folder of the schemas.
+    pub fn schema_dir(&self) -> String {
+        format!("{}/schema", self.branch_path())
+    }
+
+    /// Folder of the tags.
+    pub fn tag_dir(&self) -> String {
+        format!("{}/tag", self.branch_path())
+    }
+
+    /// Folder of the consumers' positions.
+    pub fn consumer_dir(&self) -> String {
+        format!("{}/consumer", self.branch_path())
+    }
+
+    /// A manifest, manifest list or index manifest.
+    pub fn manifest_path(&self, name: &str) -> String {
+        format!("{}/manifest/{name}", self.path())
+    }
+
+    /// An index file outside of a bucket.
+    pub fn index_path(&self, name: &str) -> String {
+        format!("{}/index/{name}", self.path())
+    }
+
+    /// A statistics file.
+    pub fn statistics_path(&self, name: &str) -> String {
+        format!("{}/statistics/{name}", self.path())
+    }
+
+    /// Folder of a bucket's data files, without a trailing slash.
+    ///
+    /// # Errors
+    /// `Corrupt` when the row is not one of the partition columns.
+    pub fn bucket_path(&self, partition: &BinaryRow, bucket: i32) -> Result<String> {
+        let options = self.options();
+        let mut path = self.path().to_owned();
+        if let Some(folder) = options.get("data-file.path-directory").filter(|folder| !folder.is_empty()) {
+            path = format!("{path}/{}", folder.trim_matches('/'));
+        }
+        let fields = self.schema().partition_fields();
+        if !fields.is_empty() {
+            let legacy = options.get("partition.legacy-name").is_none_or(|value| !value.eq_ignore_ascii_case("false"));
+            let default = options.get("partition.default-name").unwrap_or("__DEFAULT_PARTITION__");
+            let names = partition_path(partition, &fields, legacy, default)?;
+            path = format!("{path}/{}", names.trim_end_matches('/'));
+        }
+        Ok(match bucket {
+            POSTPONE_BUCKET => format!("{path}/bucket-postpone"),
+            other => format!("{path}/bucket-{other}"),
+        })
+    }
+}
