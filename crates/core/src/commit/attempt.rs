@@ -1,0 +1,414 @@
+//! The tries of one commit: read the latest snapshot, check the change against it, build the next one, publish; and again
+//! when another commit came first (spec: format.md C.17).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use linn_format::manifest::{EntryBatch, ManifestMeta};
+use linn_format::snapshot::{CommitKind, Snapshot};
+use linn_format::{Error, Result, SchemaId, SnapshotId};
+
+use super::base::{self, BaseFiles};
+use super::build::{Built, Plan, Written};
+use super::change::Change;
+use super::conflict::{self, Base, Rules, Simple};
+use super::files::Files;
+use super::history::{History, Seen};
+use super::overwrite::Target;
+use super::publish::{Published, publish};
+use super::settings::Settings;
+use super::{BATCH_IDENTIFIER, Commit, index};
+use crate::schema::Schemas;
+use crate::snapshot::Snapshots;
+use crate::table::Table;
+
+/// Partitions whose bucket count is known to be right.
+const CHECKED_PARTITIONS: usize = 1000;
+
+/// One snapshot to be made.
+#[derive(Debug)]
+pub(super) struct Phase {
+    pub(super) identifier: i64,
+    pub(super) watermark: Option<i64>,
+    pub(super) properties: BTreeMap<String, String>,
+    pub(super) operation: Option<String>,
+    pub(super) kind: CommitKind,
+    check: bool,
+    provider: Provider,
+}
+
+/// Where the change comes from.
+#[derive(Debug)]
+pub(super) enum Provider {
+    /// It is what the writer made.
+    Fixed(Change),
+    /// It removes what the target holds at the time, and adds what the writer made.
+    Overwrite {
+        /// What is replaced.
+        target: Target,
+        /// What comes instead.
+        added: Change,
+    },
+}
+
+impl Phase {
+    pub(super) fn new(commit: &Commit, kind: CommitKind, check: bool, provider: Provider) -> Self {
+        Self {
+            identifier: commit.identifier,
+            watermark: commit.watermark,
+            properties: commit.properties.clone(),
+            operation: commit.operation.clone(),
+            kind,
+            check,
+            provider,
+        }
+    }
+
+    /// Names of the files that the writer made; tell whether a batch commit is the same one again.
+    fn names(&self) -> Vec<String> {
+        let (Provider::Fixed(change) | Provider::Overwrite { added: change, .. }) = &self.provider;
+        change.names().into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// How one phase ended without an error.
+#[derive(Debug)]
+pub(super) enum Committed {
+    /// In this snapshot.
+    In(SnapshotId),
+    /// In an earlier snapshot, which may have expired.
+    Earlier,
+    /// Not at all, because of this.
+    Conflict(String),
+    /// Perhaps; this happened.
+    Unknown(String),
+}
+
+/// A snapshot of which nobody knows whether it is there.
+#[derive(Debug)]
+struct Unresolved {
+    snapshot: Snapshot,
+    names: Vec<String>,
+}
+
+/// What a committer keeps from commit to commit.
+#[derive(Debug)]
+pub(super) struct State {
+    files: Files,
+    snapshots: Snapshots,
+    history: History,
+    checked_buckets: HashMap<Box<[u8]>, i32>,
+    unresolved: Option<Unresolved>,
+}
+
+/// What a try came to.
+enum Tried {
+    Done(Committed),
+    Lost(String),
+}
+
+impl State {
+    pub(super) fn new(table: &Table) -> Self {
+        Self {
+            files: Files::new(table),
+            snapshots: Snapshots::new(table),
+            history: History::default(),
+            checked_buckets: HashMap::new(),
+            unresolved: None,
+        }
+    }
+
+    fn table(&self) -> &Table {
+        self.files.table()
+    }
+
+    pub(super) fn is_unresolved(&self) -> bool {
+        self.unresolved.is_some()
+    }
+
+    /// The user's last identifier.
+    pub(super) async fn last_identifier(&mut self, user: &str) -> Result<Option<i64>> {
+        if let Some(latest) = self.snapshots.latest().await? {
+            self.history.advance(&self.snapshots, &latest, user).await?;
+        }
+        Ok(self.history.last_identifier())
+    }
+
+    /// Commits one phase.
+    pub(super) async fn commit(&mut self, user: &str, settings: &Settings, phase: Phase) -> Result<Committed> {
+        if let Some(done) = self.resolve(user, &phase).await? {
+            return Ok(done);
+        }
+        let clock = Arc::clone(&self.table().env().clock);
+        let started = clock.now_millis();
+        let mut written = Written::default();
+        let mut tries = 0;
+        loop {
+            let why = match self.attempt(user, settings, &phase, &mut written).await {
+                Ok(Tried::Done(done @ (Committed::Conflict(_) | Committed::Earlier))) => {
+                    written.discard(&self.files).await;
+                    return Ok(done);
+                }
+                Ok(Tried::Done(done)) => return Ok(done),
+                Ok(Tried::Lost(why)) => why,
+                Err(e) => {
+                    written.discard(&self.files).await;
+                    return Err(e);
+                }
+            };
+            let waited = u128::try_from(clock.now_millis().saturating_sub(started)).unwrap_or(0);
+            if tries >= settings.max_retries || settings.timeout.is_some_and(|timeout| waited > timeout.as_millis()) {
+                written.discard(&self.files).await;
+                return Err(Error::unavailable(format!(
+                    "other commits came first {} times in {waited} ms; the last: {why}",
+                    tries + 1
+                ))
+                .with_hint("raise commit.max-retries or let fewer jobs commit to this table"));
+            }
+            clock.sleep(settings.wait(tries, self.table().env().ids.jitter())).await;
+            tries += 1;
+        }
+    }
+
+    /// Finishes what an earlier call left open, if this is the same commit again.
+    async fn resolve(&mut self, user: &str, phase: &Phase) -> Result<Option<Committed>> {
+        let Some(open) = &self.unresolved else { return Ok(None) };
+        let same = open.snapshot.commit_identifier == phase.identifier
+            && (open.snapshot.commit_kind == CommitKind::Compact) == (phase.kind == CommitKind::Compact)
+            && open.names == phase.names();
+        if !same {
+            return Ok(None);
+        }
+        match publish(self.table(), &self.snapshots, &open.snapshot, true).await? {
+            Published::Done => {
+                let snapshot = open.snapshot.clone();
+                self.unresolved = None;
+                Ok(Some(self.published(user, snapshot).await))
+            }
+            Published::Taken => {
+                self.unresolved = None;
+                Ok(None)
+            }
+            Published::Failed(e) | Published::Uncertain(e) => Ok(Some(Committed::Unknown(e.to_string()))),
+        }
+    }
+
+    async fn published(&mut self, user: &str, snapshot: Snapshot) -> Committed {
+        let id = snapshot.id;
+        self.history.note(&snapshot, user);
+        self.snapshots.hint_latest(id).await;
+        if id == SnapshotId::FIRST {
+            self.snapshots.hint_earliest(id).await;
+        }
+        tracing::info!(
+            table = self.table().name(),
+            snapshot = id.0,
+            kind = snapshot.commit_kind.as_str(),
+            user,
+            "committed"
+        );
+        self.snapshots.remember(Arc::new(snapshot));
+        Committed::In(id)
+    }
+
+    async fn attempt(
+        &mut self,
+        user: &str,
+        settings: &Settings,
+        phase: &Phase,
+        written: &mut Written,
+    ) -> Result<Tried> {
+        let latest = self.snapshots.latest().await?;
+        if let Some(latest) = &latest
+            && let Some(done) = self.seen(user, phase, latest).await?
+        {
+            return Ok(Tried::Done(done));
+        }
+        let manifests = match &latest {
+            Some(latest) => self.files.manifests_of(latest).await?,
+            None => Vec::new(),
+        };
+        let previous_index = match latest.as_ref().and_then(|latest| latest.index_manifest.clone()) {
+            Some(name) => Some((self.files.index(&name).await?, name)),
+            None => None,
+        };
+        let lines = previous_index.as_ref().map(|(lines, _)| lines.as_slice()).unwrap_or_default();
+        let provided;
+        let change = match &phase.provider {
+            Provider::Fixed(change) => change,
+            Provider::Overwrite { target, added } => {
+                written.discard_change(&self.files).await;
+                provided = target.change(&self.files, &manifests, lines, added).await?;
+                &provided
+            }
+        };
+        let reduced;
+        let change = match self.fits(settings, phase, &manifests, lines, change).await? {
+            Fits::Yes => change,
+            Fits::Without(kept) => {
+                written.discard_change(&self.files).await;
+                reduced = kept;
+                &reduced
+            }
+            Fits::No(why) => return Ok(Tried::Done(Committed::Conflict(why))),
+        };
+        let schema_id = self.schema_id().await?;
+        let plan = Plan { files: &self.files, settings, user, phase, change, schema_id };
+        let unaware = self.is_unaware();
+        let index = if change.index.is_empty() {
+            previous_index.map(|(_, name)| name)
+        } else {
+            match index::combine(lines.to_vec(), &change.index, unaware) {
+                Ok(lines) if lines.is_empty() => None,
+                Ok(lines) => Some(written.write_index(&self.files, &lines, settings.manifests).await?),
+                Err(why) => return Ok(Tried::Done(Committed::Conflict(why))),
+            }
+        };
+        let built = plan.build(latest.as_deref(), manifests, index, written).await?;
+        self.publish(user, phase, built, written).await
+    }
+
+    async fn publish(&mut self, user: &str, phase: &Phase, built: Built, written: &mut Written) -> Result<Tried> {
+        match publish(self.table(), &self.snapshots, &built.snapshot, false).await? {
+            Published::Done => {
+                written.keep_published(&self.files, &built.base).await;
+                Ok(Tried::Done(self.published(user, built.snapshot).await))
+            }
+            Published::Taken => {
+                written.discard_try(&self.files).await;
+                Ok(Tried::Lost(format!("snapshot {} is another commit's", built.snapshot.id)))
+            }
+            Published::Failed(e) => Err(e),
+            Published::Uncertain(e) => {
+                let why = format!("snapshot {} may or may not be there: {e}", built.snapshot.id);
+                self.unresolved = Some(Unresolved { snapshot: built.snapshot, names: phase.names() });
+                Ok(Tried::Done(Committed::Unknown(why)))
+            }
+        }
+    }
+
+    /// Looks at the snapshots since the last time; whether this commit is among them or before.
+    async fn seen(&mut self, user: &str, phase: &Phase, latest: &Arc<Snapshot>) -> Result<Option<Committed>> {
+        if phase.identifier == BATCH_IDENTIFIER {
+            self.history.skip_to(latest.id);
+        }
+        if self.history.advance(&self.snapshots, latest, user).await? {
+            self.checked_buckets.clear();
+        }
+        if phase.identifier == BATCH_IDENTIFIER {
+            return Ok(None);
+        }
+        Ok(match self.history.seen(phase.identifier, phase.kind) {
+            Seen::No => None,
+            Seen::In(id) => Some(Committed::In(id)),
+            Seen::Passed => Some(Committed::Earlier),
+        })
+    }
+
+    /// The newest schema's number, which may be newer than the schema that the rows were written with.
+    async fn schema_id(&self) -> Result<SchemaId> {
+        let ids = Schemas::new(self.table()).list().await?;
+        ids.last()
+            .copied()
+            .ok_or_else(|| Error::not_found("the table has no schema any more").with("table", self.table().name()))
+    }
+
+    fn is_unaware(&self) -> bool {
+        let bucket = self.table().options().get("bucket").map_or(-1, |text| text.trim().parse().unwrap_or(-1));
+        bucket == -1 && self.table().schema().primary_keys.is_empty()
+    }
+
+    /// Checks a change against what the table holds. Nothing is read when nothing can be wrong: rows are only added, to
+    /// partitions whose bucket count is known.
+    async fn fits(
+        &mut self,
+        settings: &Settings,
+        phase: &Phase,
+        manifests: &[ManifestMeta],
+        lines: &[linn_format::manifest::IndexManifestEntry],
+        change: &Change,
+    ) -> Result<Fits> {
+        let batch = EntryBatch::from_entries(&change.entries)?;
+        let mut delta: Vec<Simple> = (0..batch.len()).map(|i| Simple::of(&batch, i)).collect();
+        let written = match conflict::written_buckets(&delta) {
+            Ok(written) => written,
+            Err(why) => return Ok(Fits::No(why)),
+        };
+        let may_rescale = phase.kind == CommitKind::Overwrite;
+        let discard = settings.discard_duplicate_files && phase.kind == CommitKind::Append;
+        let check = phase.check || discard;
+        let unchecked = written.iter().filter(|(partition, count)| self.checked_buckets.get(*partition) != Some(count));
+        let unchecked: Vec<Box<[u8]>> =
+            if may_rescale { Vec::new() } else { unchecked.map(|(partition, _)| partition.clone()).collect() };
+        let mut base = BaseFiles::default();
+        if !manifests.is_empty() && (check || !unchecked.is_empty()) {
+            let mut wanted: HashSet<(Box<[u8]>, Option<i32>)> =
+                unchecked.into_iter().map(|partition| (partition, None)).collect();
+            if check {
+                wanted.extend(delta.iter().map(|entry| (entry.key.partition.clone(), Some(entry.key.bucket))));
+                wanted.extend(vector_buckets(change));
+            }
+            base = base::read(&self.files, manifests, &wanted).await?;
+        }
+        let mut kept = None;
+        if discard {
+            let fresh: Vec<bool> = delta.iter().map(|entry| !base.files.contains_key(&entry.key)).collect();
+            if fresh.contains(&false) {
+                let mut reduced = change.clone();
+                let mut flags = fresh.iter();
+                reduced.entries.retain(|_| flags.next().copied().unwrap_or(true));
+                let mut flags = fresh.iter();
+                delta.retain(|_| flags.next().copied().unwrap_or(true));
+                kept = Some(reduced);
+            }
+        }
+        if settings.deletion_vectors && self.is_unaware() && check {
+            base.files = conflict::pair_base(base.files, lines)?;
+            match conflict::pair_delta(&base.files, delta, &change.index) {
+                Ok(paired) => delta = paired,
+                Err(why) => return Ok(Fits::No(why)),
+            }
+        }
+        let rules = Rules { key_types: if check { self.key_types() } else { None }, may_rescale };
+        // What is not checked against the table must still be consistent in itself.
+        let no_files = Base::new();
+        let files = if check { &base.files } else { &no_files };
+        if let Some(why) = conflict::check(files, &base.buckets, &delta, &rules)? {
+            return Ok(Fits::No(why));
+        }
+        self.remember_buckets(written);
+        Ok(kept.map_or(Fits::Yes, Fits::Without))
+    }
+
+    fn remember_buckets(&mut self, written: HashMap<Box<[u8]>, i32>) {
+        if self.checked_buckets.len() + written.len() > CHECKED_PARTITIONS {
+            self.checked_buckets.clear();
+        }
+        self.checked_buckets.extend(written);
+    }
+
+    /// Types of the trimmed primary key, unless keys may overlap in this table.
+    fn key_types(&self) -> Option<Vec<linn_format::types::DataType>> {
+        let schema = self.table().schema();
+        let clustering =
+            self.table().options().get("pk-clustering-override").is_some_and(|v| v.eq_ignore_ascii_case("true"));
+        if schema.primary_keys.is_empty() || clustering {
+            return None;
+        }
+        Some(schema.trimmed_primary_keys().into_iter().map(|field| field.data_type.clone()).collect())
+    }
+}
+
+/// Whether a change fits.
+enum Fits {
+    Yes,
+    /// When it is reduced to this.
+    Without(Change),
+    No(String),
+}
+
+/// The buckets whose deletion vectors change.
+fn vector_buckets(change: &Change) -> impl Iterator<Item = (Box<[u8]>, Option<i32>)> {
+    let vectors = change.index.iter().filter(|entry| entry.index_type == linn_format::manifest::DELETION_VECTORS_INDEX);
+    vectors.map(|entry| (entry.partition.to_serialized().to_vec().into_boxed_slice(), Some(entry.bucket)))
+}

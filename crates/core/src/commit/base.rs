@@ -1,0 +1,110 @@
+//! What the table holds in the partitions that a change touches.
+
+use std::collections::{HashMap, HashSet};
+
+use futures::{FutureExt, StreamExt};
+use linn_format::Result;
+use linn_format::manifest::{EntryBatch, FileKind, ManifestEntry, ManifestMeta};
+use linn_format::row::BinaryRow;
+
+use super::conflict::{Base, Simple};
+use super::files::Files;
+
+/// Manifests read at once.
+const PARALLEL: usize = 8;
+
+/// The live files of changed buckets, and the bucket counts of changed partitions.
+#[derive(Debug, Default)]
+pub(super) struct BaseFiles {
+    pub(super) files: Base,
+    pub(super) buckets: HashMap<Box<[u8]>, i32>,
+}
+
+/// Reads the live files of the `(serialised partition, bucket)`s; bucket `None` only wants the partition's bucket count.
+pub(super) async fn read(
+    files: &Files,
+    manifests: &[ManifestMeta],
+    wanted: &HashSet<(Box<[u8]>, Option<i32>)>,
+) -> Result<BaseFiles> {
+    let partitions: HashSet<&[u8]> = wanted.iter().map(|(partition, _)| &**partition).collect();
+    let mut base = BaseFiles::default();
+    for_each(files, manifests, |batch| {
+        let ids = partition_ids(batch, |partition| partitions.contains(partition));
+        for i in (0..batch.len()).filter(|i| ids.contains(&batch.partition_id(*i))) {
+            let partition = batch.partition(i);
+            if batch.total_buckets(i) > 0 && batch.kind(i) == FileKind::Add {
+                base.buckets.insert(partition.into(), batch.total_buckets(i));
+            }
+            if !wanted.contains(&(Box::from(partition), Some(batch.bucket(i)))) {
+                continue;
+            }
+            let entry = Simple::of(batch, i);
+            match entry.kind {
+                FileKind::Add => drop(base.files.insert(entry.key.clone(), entry)),
+                FileKind::Delete => drop(base.files.remove(&entry.key)),
+            }
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(base)
+}
+
+/// All live files of the partitions for which `wanted` holds, in full and in table order.
+pub(super) async fn live(
+    files: &Files,
+    manifests: &[ManifestMeta],
+    wanted: impl Fn(&BinaryRow) -> Result<bool>,
+) -> Result<Vec<ManifestEntry>> {
+    let mut order: Vec<Option<ManifestEntry>> = Vec::new();
+    let mut places: HashMap<super::conflict::Key, usize> = HashMap::new();
+    for_each(files, manifests, |batch| {
+        let mut ids = HashSet::new();
+        for (id, partition) in batch.partitions()?.iter().enumerate() {
+            if wanted(partition)? {
+                ids.insert(u32::try_from(id).unwrap_or(u32::MAX));
+            }
+        }
+        for i in (0..batch.len()).filter(|i| ids.contains(&batch.partition_id(*i))) {
+            let key = Simple::of(batch, i).key;
+            match batch.kind(i) {
+                FileKind::Add => {
+                    places.insert(key, order.len());
+                    order.push(Some(batch.entry(i)?));
+                }
+                FileKind::Delete => {
+                    if let Some(place) = places.remove(&key).and_then(|place| order.get_mut(place)) {
+                        *place = None;
+                    }
+                }
+            }
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(order.into_iter().flatten().collect())
+}
+
+/// Numbers of a batch's partitions whose serialised form is wanted.
+fn partition_ids(batch: &EntryBatch, wanted: impl Fn(&[u8]) -> bool) -> HashSet<u32> {
+    let mut seen = HashMap::new();
+    for i in 0..batch.len() {
+        seen.entry(batch.partition_id(i)).or_insert_with(|| wanted(batch.partition(i)));
+    }
+    seen.into_iter().filter_map(|(id, wanted)| wanted.then_some(id)).collect()
+}
+
+/// Calls `each` with the entries of every manifest in order, reading ahead.
+pub(super) async fn for_each(
+    files: &Files,
+    manifests: &[ManifestMeta],
+    mut each: impl FnMut(&EntryBatch) -> Result<()>,
+) -> Result<()> {
+    let names: Vec<String> = manifests.iter().map(|manifest| manifest.file_name.clone()).collect();
+    let reads = names.into_iter().map(|name| async move { files.manifest(&name).await }.boxed());
+    let mut batches = futures::stream::iter(reads).buffered(PARALLEL);
+    while let Some(batch) = batches.next().await {
+        each(&*batch?)?;
+    }
+    Ok(())
+}

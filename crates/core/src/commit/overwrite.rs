@@ -1,0 +1,131 @@
+//! Overwrites: which partitions are replaced, and what they hold when it happens (spec: format.md C.17; cases Q6).
+
+use std::collections::{BTreeMap, HashSet};
+
+use linn_format::datum::Datum;
+use linn_format::manifest::{FileKind, IndexManifestEntry, ManifestEntry, ManifestMeta};
+use linn_format::partition::parse_partition_value;
+use linn_format::row::BinaryRow;
+use linn_format::types::DataField;
+use linn_format::{Error, Result, ResultExt};
+
+use super::base;
+use super::change::Change;
+use super::files::Files;
+use crate::table::Table;
+
+/// Bucket of files that wait for a bucket; an overwrite leaves them where they are unless the table only has such.
+const POSTPONE_BUCKET: i32 = -2;
+
+/// What an overwrite replaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Overwrite {
+    /// Everything.
+    Table,
+    /// The partitions that the new rows are in; nothing when there are none.
+    Dynamic,
+    /// The partitions that match a spec: some or all partition keys with their values as text. With
+    /// `dynamic-partition-overwrite` (the default) only those of them that the new rows are in.
+    Partition(BTreeMap<String, String>),
+    /// The partitions that match any of these specs, whatever the options say.
+    Specs(Vec<BTreeMap<String, String>>),
+    /// These partitions.
+    Rows(Vec<BinaryRow>),
+}
+
+/// An [`Overwrite`] in terms of partition rows.
+#[derive(Debug)]
+pub(super) enum Target {
+    All,
+    Rows(HashSet<BinaryRow>),
+    /// Any of these; each has a wanted value, null, or anything per partition field.
+    Specs(Vec<Vec<Option<Option<Datum>>>>, Vec<DataField>),
+}
+
+/// What is to be replaced; `None` when that is nothing. New rows outside of it are refused.
+pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change) -> Result<Option<Target>> {
+    let partitioned = !table.schema().partition_keys.is_empty();
+    let dynamic = partitioned
+        && table.options().get("dynamic-partition-overwrite").is_none_or(|v| !v.eq_ignore_ascii_case("false"));
+    let target = match overwrite {
+        Overwrite::Table => Target::All,
+        Overwrite::Dynamic if !partitioned => Target::All,
+        Overwrite::Partition(_) | Overwrite::Dynamic if dynamic => {
+            let rows: HashSet<BinaryRow> = added.entries.iter().map(|entry| entry.partition.clone()).collect();
+            return Ok((!rows.is_empty()).then_some(Target::Rows(rows)));
+        }
+        Overwrite::Dynamic => Target::All,
+        Overwrite::Partition(spec) if spec.is_empty() => Target::All,
+        Overwrite::Partition(spec) => specs(table, &[spec])?,
+        Overwrite::Specs(all) => specs(table, &all)?,
+        Overwrite::Rows(rows) => Target::Rows(rows.into_iter().collect()),
+    };
+    for entry in &added.entries {
+        if !target.holds(&entry.partition)? {
+            return Err(
+                Error::invalid("a new row is outside of the partition that is overwritten").with("table", table.name())
+            );
+        }
+    }
+    Ok(Some(target))
+}
+
+fn specs(table: &Table, specs: &[BTreeMap<String, String>]) -> Result<Target> {
+    let fields: Vec<DataField> = table.schema().partition_fields().into_iter().cloned().collect();
+    let default = table.options().get("partition.default-name").unwrap_or("__DEFAULT_PARTITION__");
+    let one = |spec: &BTreeMap<String, String>| {
+        if let Some(key) = spec.keys().find(|key| !fields.iter().any(|field| field.name == **key)) {
+            return Err(Error::invalid(format!("{key:?} is not a partition key")).with("table", table.name()));
+        }
+        let value = |field: &DataField| match spec.get(&field.name) {
+            None => Ok(None),
+            Some(text) if text == default => Ok(Some(None)),
+            Some(text) => parse_partition_value(text, &field.data_type)
+                .map(|value| Some(Some(value)))
+                .context("column", &field.name),
+        };
+        fields.iter().map(value).collect::<Result<Vec<_>>>()
+    };
+    let wanted = specs.iter().map(one).collect::<Result<Vec<_>>>()?;
+    Ok(Target::Specs(wanted, fields))
+}
+
+impl Target {
+    /// Whether a partition is replaced.
+    fn holds(&self, partition: &BinaryRow) -> Result<bool> {
+        match self {
+            Self::All => Ok(true),
+            Self::Rows(rows) => Ok(rows.contains(partition)),
+            Self::Specs(specs, fields) => {
+                let values = partition.datums(fields.iter().map(|field| &field.data_type))?;
+                let matches = |spec: &Vec<Option<Option<Datum>>>| {
+                    spec.iter().zip(&values).all(|(wanted, value)| wanted.as_ref().is_none_or(|wanted| wanted == value))
+                };
+                Ok(specs.iter().any(matches))
+            }
+        }
+    }
+
+    /// Removes what the target holds in these manifests and adds the new files.
+    pub(super) async fn change(
+        &self,
+        files: &Files,
+        manifests: &[ManifestMeta],
+        index: &[IndexManifestEntry],
+        added: &Change,
+    ) -> Result<Change> {
+        let mut change = Change::default();
+        let postponed = files.table().options().get("bucket").is_some_and(|bucket| bucket.trim() == "-2");
+        let live = base::live(files, manifests, |partition| self.holds(partition)).await?;
+        let removed = live.into_iter().filter(|entry| postponed || entry.bucket != POSTPONE_BUCKET);
+        change.entries = removed.map(|entry| ManifestEntry { kind: FileKind::Delete, ..entry }).collect();
+        for line in index {
+            if self.holds(&line.partition)? {
+                change.index.push(IndexManifestEntry { kind: FileKind::Delete, ..line.clone() });
+            }
+        }
+        change.entries.extend(added.entries.iter().cloned());
+        change.index.extend(added.index.iter().cloned());
+        Ok(change)
+    }
+}

@@ -1,0 +1,70 @@
+//! Making a snapshot visible: the exclusive creation of its file, read back until the outcome is known.
+//!
+//! Creating the same bytes under the same name again is harmless: if one of the creations succeeds, it is this snapshot, and
+//! once another snapshot has the number, none of them can succeed any more. So an uncertain creation is repeated, never
+//! replaced by another (spec: reliability.md H1–H4, cases Q1, Q2).
+
+use bytes::Bytes;
+use linn_format::snapshot::Snapshot;
+use linn_format::{Error, ErrorKind, Result};
+
+use crate::snapshot::Snapshots;
+use crate::table::Table;
+
+/// How often the store is asked before the outcome stays open.
+const ATTEMPTS: u32 = 6;
+const FIRST_WAIT_MILLIS: u64 = 20;
+
+/// What came of a creation.
+#[derive(Debug)]
+pub(super) enum Published {
+    /// The snapshot is there.
+    Done,
+    /// Another snapshot has its number; ours is not there and never will be.
+    Taken,
+    /// Ours is certainly not there.
+    Failed(Error),
+    /// Ours may be there, or may yet appear.
+    Uncertain(Error),
+}
+
+/// Creates the snapshot's file.
+///
+/// # Errors
+/// `Internal` when the snapshot cannot be written as JSON; every other failure is a [`Published`].
+pub(super) async fn publish(
+    table: &Table,
+    snapshots: &Snapshots,
+    snapshot: &Snapshot,
+    uncertain: bool,
+) -> Result<Published> {
+    let path = snapshots.path(snapshot.id);
+    let bytes = Bytes::from(snapshot.to_json()?);
+    let mut uncertain = uncertain;
+    let mut attempt = 0;
+    loop {
+        let error = match table.storage().create(&path, bytes.clone()).await {
+            Ok(()) => return Ok(Published::Done),
+            Err(e) => e,
+        };
+        let may_be_there = match error.kind() {
+            ErrorKind::AlreadyExists | ErrorKind::Unavailable => false,
+            ErrorKind::UnknownOutcome | ErrorKind::Internal => true,
+            _ if uncertain => true,
+            _ => return Ok(Published::Failed(error)),
+        };
+        uncertain |= may_be_there;
+        match table.storage().read(&path, None).await {
+            Ok(there) if there == bytes => return Ok(Published::Done),
+            Ok(_) => return Ok(Published::Taken),
+            Err(e) => tracing::debug!(path, error = %e, "snapshot not read back"),
+        }
+        attempt += 1;
+        if attempt >= ATTEMPTS {
+            return Ok(if uncertain { Published::Uncertain(error) } else { Published::Failed(error) });
+        }
+        tracing::warn!(table = table.name(), snapshot = snapshot.id.0, error = %error, "publishing a snapshot again");
+        let wait = FIRST_WAIT_MILLIS << attempt;
+        table.env().clock.sleep(wait + (wait as f64 * table.env().ids.jitter()) as u64).await;
+    }
+}

@@ -1,0 +1,93 @@
+//! The `commit.*` and `manifest.*` options that a commit follows.
+
+use std::time::Duration;
+
+use linn_format::manifest::Codec;
+use linn_format::options::{Options, parse_duration, parse_memory};
+use linn_format::{Error, Result};
+
+use crate::table::Table;
+
+/// Options of commits, read.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub(super) force_create_snapshot: bool,
+    pub(super) discard_duplicate_files: bool,
+    pub(super) max_retries: u32,
+    pub(super) min_retry_wait: Duration,
+    pub(super) max_retry_wait: Duration,
+    pub(super) timeout: Option<Duration>,
+    pub(super) overwrite_upgrade: bool,
+    pub(super) deletion_vectors: bool,
+    pub(super) manifests: ManifestSettings,
+}
+
+/// Options of manifests, read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ManifestSettings {
+    pub(super) codec: Codec,
+    pub(super) target_size: u64,
+    pub(super) full_threshold: u64,
+    pub(super) merge_min_count: usize,
+}
+
+impl Settings {
+    pub(super) fn of(table: &Table) -> Result<Self> {
+        let options = table.options();
+        for feature in ["row-tracking.enabled", "data-evolution.enabled"] {
+            if flag(options, feature, false)? {
+                return Err(Error::unsupported(format!("feature {feature} on commit")));
+            }
+        }
+        Ok(Self {
+            force_create_snapshot: flag(options, "commit.force-create-snapshot", false)?,
+            discard_duplicate_files: flag(options, "commit.discard-duplicate-files", false)?,
+            max_retries: number(options, "commit.max-retries", 10)?,
+            min_retry_wait: duration(options, "commit.min-retry-wait")?.unwrap_or(Duration::from_millis(10)),
+            max_retry_wait: duration(options, "commit.max-retry-wait")?.unwrap_or(Duration::from_secs(10)),
+            timeout: duration(options, "commit.timeout")?,
+            overwrite_upgrade: flag(options, "overwrite-upgrade", true)?,
+            deletion_vectors: flag(options, "deletion-vectors.enabled", false)?,
+            manifests: ManifestSettings {
+                codec: Codec::parse(
+                    options.get("manifest.compression").unwrap_or("zstd"),
+                    number(options, "file.compression.zstd-level", 1)?,
+                )?,
+                target_size: memory(options, "manifest.target-file-size", 8 << 20)?,
+                full_threshold: memory(options, "manifest.full-compaction-threshold-size", 16 << 20)?.max(1),
+                merge_min_count: number(options, "manifest.merge-min-count", 30)?,
+            },
+        })
+    }
+
+    /// How long to wait before try number `tries` + 1: doubling, with a fifth of jitter so that those who lost the same race
+    /// do not meet again.
+    pub(super) fn wait(&self, tries: u32, jitter: f64) -> u64 {
+        let doubled = self.min_retry_wait.saturating_mul(2_u32.saturating_pow(tries.min(30)));
+        let wait = doubled.min(self.max_retry_wait).as_secs_f64() * 1000.0;
+        (wait * (1.0 + 0.2 * jitter)) as u64
+    }
+}
+
+fn bad(key: &str, value: &str) -> Error {
+    Error::invalid(format!("option {key} cannot be {value:?}"))
+}
+
+fn flag(options: &Options, key: &str, default: bool) -> Result<bool> {
+    match options.get(key) {
+        None => Ok(default),
+        Some(value) => value.trim().to_ascii_lowercase().parse().map_err(|_| bad(key, value)),
+    }
+}
+
+fn number<T: std::str::FromStr>(options: &Options, key: &str, default: T) -> Result<T> {
+    options.get(key).map_or(Ok(default), |value| value.trim().parse().map_err(|_| bad(key, value)))
+}
+
+fn duration(options: &Options, key: &'static str) -> Result<Option<Duration>> {
+    options.get(key).map(parse_duration).transpose().map_err(|e| e.with("option", key))
+}
+
+fn memory(options: &Options, key: &'static str, default: u64) -> Result<u64> {
+    options.get(key).map_or(Ok(default), parse_memory).map_err(|e| e.with("option", key))
+}
