@@ -5,8 +5,9 @@
 use super::column::{check_free, field_at, insert_index, last, move_field, siblings, type_at};
 use super::create::normalize;
 use super::default::check_default;
-use super::retype::can_cast;
+
 use super::{Position, SCHEMA_VERSION, SchemaChange, TableSchema, option, rename, validate};
+use crate::cast::can_cast;
 use crate::options::table::table as table_options;
 use crate::types::{DataField, DataType, Kind, assign_nested_ids};
 use crate::{Error, Result, ResultExt, SchemaId};

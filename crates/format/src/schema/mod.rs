@@ -11,7 +11,6 @@ mod default;
 mod json;
 mod option;
 mod rename;
-mod retype;
 #[cfg(test)]
 mod tests;
 mod validate;
