@@ -10,13 +10,17 @@ use futures::stream::BoxStream;
 pub mod avro;
 #[cfg(test)]
 pub(crate) mod golden;
+pub mod layout;
 mod meta;
 pub mod orc;
+pub mod parquet;
+pub mod resolve;
 pub(crate) mod select;
 
+pub use layout::KeyValueLayout;
 pub use meta::{DataFileMeta, FileSource};
 
-use crate::Result;
+use crate::{Error, Result};
 use crate::options::Options;
 use crate::predicate::Predicate;
 use crate::types::DataField;
@@ -45,7 +49,7 @@ pub trait RangeReader: Send + Sync {
 pub struct FileRead {
     /// Columns to return, in order, under these names and types, found in the file by **name**; a column that the file
     /// lacks comes back as nulls. Nested ROW fields are likewise found by name. (The caller maps field ids to the
-    /// file's names through the file's schema, and casts afterwards; see [`resolve`](crate::file).)
+    /// file's names through the file's schema, and casts afterwards; see [`resolve`](crate::file::resolve).)
     pub fields: Vec<DataField>,
     /// A filter over `fields` by field id. Rows for which it is not true may be left out; they need not be.
     pub filter: Option<Predicate>,
@@ -100,4 +104,34 @@ pub trait FileFormat: Send + Sync {
 
     /// Starts a file. Types that the format cannot write are refused here, before a byte is written.
     fn write(&self, write: FileWrite, sink: Box<dyn std::io::Write + Send>) -> Result<Box<dyn FileWriter>>;
+}
+
+/// Suffixes that name a compression rather than a format (spec: format.md C.1).
+const CODECS: [&str; 11] =
+    ["gz", "gzip", "zst", "zstd", "lz4", "lz4_raw", "snappy", "bz2", "deflate", "lzo", "br"];
+
+/// The format of a data file by the suffix of its name; a suffix that names a compression is skipped.
+///
+/// # Errors
+/// `Unsupported` for the suffix of a format that Linn does not read.
+pub fn format_of(file_name: &str) -> Result<&'static dyn FileFormat> {
+    let name = file_name.rsplit('/').next().unwrap_or(file_name);
+    let mut suffixes = name.rsplit('.');
+    let last = suffixes.next().unwrap_or_default();
+    // Compacted changelog files say so in the suffix (spec: format.md C.10).
+    let suffix = if CODECS.contains(&last) { suffixes.next().unwrap_or(last) } else { last };
+    format_named(suffix.strip_prefix("cc-").unwrap_or(suffix)).map_err(|e| e.with("file", file_name))
+}
+
+/// The format called `name`, as in the option `file.format`.
+///
+/// # Errors
+/// `Unsupported` for a format that Linn does not read.
+pub fn format_named(name: &str) -> Result<&'static dyn FileFormat> {
+    match name {
+        "parquet" => Ok(&parquet::Parquet),
+        "avro" => Ok(&avro::Avro),
+        "orc" => Ok(&orc::Orc),
+        other => Err(Error::unsupported(format!("feature file format {other:?}"))),
+    }
 }

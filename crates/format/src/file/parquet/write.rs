@@ -1,0 +1,183 @@
+//! Writing: Arrow's column writers fed with our arrays, under a schema of our own.
+//!
+//! INT96 is written as 12 bytes of fixed length, whose pages are the same, and declared INT96 when a column chunk is
+//! put into the file.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType as Arrow, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::basic::Type as Physical;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
+
+use super::conform::conform;
+use super::property::{Properties, properties};
+use super::schema::{INT96_LENGTH, Nanos, message};
+use super::writing;
+use crate::file::{FileWrite, FileWriter};
+use crate::types::arrow_schema;
+use crate::{Error, Result, ResultExt};
+
+/// Rows that are encoded in one go, so that row groups end near their size.
+const SLICE: usize = 32 << 10;
+
+/// A file being written.
+pub(super) struct Writer {
+    file: SerializedFileWriter<Box<dyn Write + Send>>,
+    columns: ArrowRowGroupWriterFactory,
+    /// The columns as they are encoded.
+    schema: SchemaRef,
+    /// Row group in progress.
+    group: Vec<ArrowColumnWriter>,
+    group_rows: usize,
+    block_size: usize,
+    block_rows: usize,
+}
+
+impl Writer {
+    pub(super) fn start(write: FileWrite, sink: Box<dyn Write + Send>) -> Result<Self> {
+        let schema = message(&write.fields, Nanos::Int96).map_err(writing)?;
+        let Properties { writer, block_size, block_rows } = properties(&write, &schema)?;
+        let writer = Arc::new(writer);
+        let arrow = encoded(&*arrow_schema(&write.fields)?);
+        let file = SerializedFileWriter::new(sink, schema.root_schema_ptr(), Arc::clone(&writer)).map_err(writing)?;
+        let columns = if has_int96(&schema) {
+            let bytes = message(&write.fields, Nanos::Bytes).map_err(writing)?;
+            factory(&bytes, writer, &arrow)?
+        } else {
+            ArrowRowGroupWriterFactory::new(&file, Arc::clone(&arrow))
+        };
+        Ok(Self { file, columns, schema: arrow, group: Vec::new(), group_rows: 0, block_size, block_rows })
+    }
+
+    fn append(&mut self, batch: &RecordBatch) -> Result<()> {
+        if self.group.is_empty() {
+            let group = self.file.flushed_row_groups().len();
+            self.group = self.columns.create_column_writers(group).map_err(writing)?;
+        }
+        let mut writers = self.group.iter_mut();
+        for (field, column) in self.schema.fields().iter().zip(batch.columns()) {
+            let column = fit(field, column).context("column", field.name())?;
+            for leaf in compute_leaves(field, &column).map_err(writing).context("column", field.name())? {
+                let writer = writers.next().ok_or_else(|| Error::internal("a parquet column has no writer"))?;
+                writer.write(&leaf).map_err(writing).context("column", field.name())?;
+            }
+        }
+        self.group_rows += batch.num_rows();
+        if self.group_rows >= self.block_rows || self.buffered() >= self.block_size { self.flush() } else { Ok(()) }
+    }
+
+    fn buffered(&self) -> usize {
+        self.group.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum()
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let declared = self.file.schema_descr().columns().to_vec();
+        let mut group = self.file.next_row_group().map_err(writing)?;
+        for (writer, column) in std::mem::take(&mut self.group).into_iter().zip(declared) {
+            let mut chunk = writer.close().map_err(writing)?;
+            if column.physical_type() == Physical::INT96 {
+                declare(&mut chunk, column)?;
+            }
+            chunk.append_to_row_group(&mut group).map_err(writing)?;
+        }
+        group.close().map_err(writing)?;
+        self.group_rows = 0;
+        Ok(())
+    }
+}
+
+impl FileWriter for Writer {
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.num_columns() != self.schema.fields().len() {
+            return Err(Error::internal(format!(
+                "a batch of {} columns for a file of {}",
+                batch.num_columns(),
+                self.schema.fields().len()
+            )));
+        }
+        let rows = batch.num_rows();
+        for start in (0..rows).step_by(SLICE) {
+            self.append(&batch.slice(start, SLICE.min(rows - start)))?;
+        }
+        Ok(())
+    }
+
+    fn size(&self) -> u64 {
+        self.file.bytes_written() as u64 + self.buffered() as u64
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<()> {
+        if self.group_rows > 0 {
+            self.flush()?;
+        }
+        self.file.finish().map_err(writing)?;
+        self.file.inner_mut().flush().map_err(super::sink)
+    }
+}
+
+fn has_int96(schema: &SchemaDescriptor) -> bool {
+    schema.columns().iter().any(|c| c.physical_type() == Physical::INT96)
+}
+
+/// Column writers for another schema than the file's. The library makes them for a file only, so it gets one to nowhere.
+fn factory(schema: &SchemaDescriptor, writer: Arc<WriterProperties>, arrow: &SchemaRef) -> Result<ArrowRowGroupWriterFactory> {
+    let nowhere = SerializedFileWriter::new(std::io::sink(), schema.root_schema_ptr(), writer).map_err(writing)?;
+    Ok(ArrowRowGroupWriterFactory::new(&nowhere, Arc::clone(arrow)))
+}
+
+/// Makes a chunk of 12-byte values one of the INT96 column `column`; these have no statistics.
+fn declare(chunk: &mut ArrowColumnChunk, column: ColumnDescPtr) -> Result<()> {
+    let close = chunk.close_mut();
+    let metadata = &close.metadata;
+    let mut builder = ColumnChunkMetaData::builder(column)
+        .set_compression_codec(metadata.compression_codec())
+        .set_encodings_mask(*metadata.encodings_mask())
+        .set_total_compressed_size(metadata.compressed_size())
+        .set_total_uncompressed_size(metadata.uncompressed_size())
+        .set_num_values(metadata.num_values())
+        .set_data_page_offset(metadata.data_page_offset())
+        .set_dictionary_page_offset(metadata.dictionary_page_offset())
+        .set_repetition_level_histogram(metadata.repetition_level_histogram().cloned())
+        .set_definition_level_histogram(metadata.definition_level_histogram().cloned());
+    if let Some(stats) = metadata.page_encoding_stats() {
+        builder = builder.set_page_encoding_stats(stats.clone());
+    }
+    close.metadata = builder.build().map_err(writing)?;
+    close.column_index = None;
+    Ok(())
+}
+
+/// The array as it is encoded; refuses nulls where the column has none.
+fn fit(field: &Field, column: &ArrayRef) -> Result<ArrayRef> {
+    if !field.is_nullable() && column.null_count() > 0 {
+        return Err(Error::invalid("the column is NOT NULL, but a value is null")
+            .with_hint("a merge engine such as partial-update or aggregation can produce nulls"));
+    }
+    conform(column, field.data_type())
+}
+
+/// Columns as they are encoded: nanoseconds as 12 bytes.
+fn encoded(schema: &Schema) -> SchemaRef {
+    Arc::new(Schema::new(schema.fields().iter().map(encoded_field).collect::<Vec<_>>()))
+}
+
+fn encoded_field(field: &FieldRef) -> FieldRef {
+    Arc::new(field.as_ref().clone().with_data_type(encoded_type(field.data_type())))
+}
+
+fn encoded_type(data_type: &Arrow) -> Arrow {
+    match data_type {
+        Arrow::Timestamp(TimeUnit::Nanosecond, _) => Arrow::FixedSizeBinary(INT96_LENGTH),
+        Arrow::List(element) => Arrow::List(encoded_field(element)),
+        Arrow::FixedSizeList(element, length) => Arrow::FixedSizeList(encoded_field(element), *length),
+        Arrow::Map(entries, sorted) => Arrow::Map(encoded_field(entries), *sorted),
+        Arrow::Struct(fields) => Arrow::Struct(fields.iter().map(encoded_field).collect()),
+        other => other.clone(),
+    }
+}
