@@ -20,10 +20,10 @@ pub(crate) mod select;
 pub use layout::KeyValueLayout;
 pub use meta::{DataFileMeta, FileSource};
 
-use crate::{Error, Result};
 use crate::options::Options;
 use crate::predicate::Predicate;
 use crate::types::DataField;
+use crate::{Error, Result};
 
 /// Batches as they come out of files and merges.
 pub type BatchStream = BoxStream<'static, Result<RecordBatch>>;
@@ -107,8 +107,7 @@ pub trait FileFormat: Send + Sync {
 }
 
 /// Suffixes that name a compression rather than a format (spec: format.md C.1).
-const CODECS: [&str; 11] =
-    ["gz", "gzip", "zst", "zstd", "lz4", "lz4_raw", "snappy", "bz2", "deflate", "lzo", "br"];
+const CODECS: [&str; 11] = ["gz", "gzip", "zst", "zstd", "lz4", "lz4_raw", "snappy", "bz2", "deflate", "lzo", "br"];
 
 /// The format of a data file by the suffix of its name; a suffix that names a compression is skipped.
 ///

@@ -21,7 +21,8 @@ pub(super) async fn fenced_async<T>(call: impl Future<Output = T>) -> Result<T> 
 }
 
 fn corrupt(panic: &(dyn Any + Send)) -> Error {
-    let said = panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+    let said =
+        panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
     Error::corrupt(format!("not a readable parquet file: {}", said.unwrap_or_default()))
 }
 

@@ -9,9 +9,9 @@ use parquet::file::metadata::{
 };
 
 use super::fence::fenced_async;
+use super::reading;
 use super::schema::int96_as_bytes;
 use super::source::Source;
-use super::reading;
 use crate::RangeReader;
 
 /// How much of a file's end is read at once; most footers fit.

@@ -52,7 +52,8 @@ fn range(group: &RowGroupMetaData, columns: &Columns<'_>, field_id: i32) -> Colu
     let column = columns.schema.column(leaf);
     let bytes = |bound: Option<&[u8]>| bound.filter(|_| ordered(statistics, &column)).map(<[u8]>::to_vec);
     let null_count = statistics.null_count_opt().and_then(|n| i64::try_from(n).ok());
-    let (min, max) = bounds(&field.data_type.kind, &column, bytes(statistics.min_bytes_opt()), bytes(statistics.max_bytes_opt()));
+    let (min, max) =
+        bounds(&field.data_type.kind, &column, bytes(statistics.min_bytes_opt()), bytes(statistics.max_bytes_opt()));
     ColumnRange { min, max, null_count, row_count }
 }
 

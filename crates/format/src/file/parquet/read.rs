@@ -27,7 +27,8 @@ pub(super) async fn stream(file: Arc<dyn RangeReader>, read: FileRead) -> Result
     let deleted = read.deleted.clone().filter(|d| !d.is_empty());
     let Open { source, metadata } = open(file, read.filter.is_some() || deleted.is_some()).await?;
     let builder = ParquetRecordBatchStreamBuilder::new_with_metadata(source, metadata);
-    let built = fenced(|| build(builder, &read, deleted.as_deref()).context("path", &path)).context("path", &path)??;
+    let built =
+        fenced(|| build(builder, &read, deleted.as_deref()).context("path", &path)).context("path", &path)??;
     let Built { stream, shape, filter } = built;
     let batches = Fenced::new(stream).map(move |item| {
         let batch = item.context("path", &path)?.map_err(|e| reading(e, &path))?;
@@ -71,7 +72,8 @@ fn build(
         Some(filter) => Some(row_filter(filter, &read.fields, schema)?),
         None => None,
     };
-    let mut builder = builder.with_row_groups(groups).with_projection(projection).with_batch_size(read.batch_size.max(1));
+    let mut builder =
+        builder.with_row_groups(groups).with_projection(projection).with_batch_size(read.batch_size.max(1));
     if let Some(selection) = selection {
         builder = builder.with_row_selection(selection);
     }

@@ -126,7 +126,11 @@ fn has_int96(schema: &SchemaDescriptor) -> bool {
 }
 
 /// Column writers for another schema than the file's. The library makes them for a file only, so it gets one to nowhere.
-fn factory(schema: &SchemaDescriptor, writer: Arc<WriterProperties>, arrow: &SchemaRef) -> Result<ArrowRowGroupWriterFactory> {
+fn factory(
+    schema: &SchemaDescriptor,
+    writer: Arc<WriterProperties>,
+    arrow: &SchemaRef,
+) -> Result<ArrowRowGroupWriterFactory> {
     let nowhere = SerializedFileWriter::new(std::io::sink(), schema.root_schema_ptr(), writer).map_err(writing)?;
     Ok(ArrowRowGroupWriterFactory::new(&nowhere, Arc::clone(arrow)))
 }

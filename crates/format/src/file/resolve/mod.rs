@@ -44,8 +44,8 @@ impl Resolution {
                 fields.push(arrow.with_nullable(true));
                 continue;
             };
-            let (asked, step) = step::plan(&field.data_type, &stored.data_type, field.id, stored.id)
-                .context("column", &field.name)?;
+            let (asked, step) =
+                step::plan(&field.data_type, &stored.data_type, field.id, stored.id).context("column", &field.name)?;
             columns.push(Some((read.len(), step)));
             read.push(DataField { data_type: asked, ..stored.clone() });
             fields.push(arrow);
@@ -93,7 +93,8 @@ impl Resolution {
         let column = |(field, column): (&Arc<arrow_schema::Field>, &Option<(usize, Step)>)| match column {
             None => Ok(new_null_array(field.data_type(), rows)),
             Some((at, step)) => {
-                let array = batch.columns().get(*at).ok_or_else(|| Error::internal("a file returned too few columns"))?;
+                let array =
+                    batch.columns().get(*at).ok_or_else(|| Error::internal("a file returned too few columns"))?;
                 step.apply(array, field.data_type()).context("column", field.name())
             }
         };

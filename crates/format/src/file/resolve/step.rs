@@ -121,7 +121,8 @@ fn row_array(array: &StructArray, steps: &[Option<(usize, Step)>], fields: &Fiel
         let column = match step {
             None => new_null_array(field.data_type(), array.len()),
             Some((at, step)) => {
-                let column = array.columns().get(*at).ok_or_else(|| Error::internal("a ROW was read with too few fields"))?;
+                let column =
+                    array.columns().get(*at).ok_or_else(|| Error::internal("a ROW was read with too few fields"))?;
                 step.apply(column, field.data_type()).context("field", field.name())?
             }
         };

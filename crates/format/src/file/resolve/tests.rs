@@ -44,11 +44,7 @@ fn the_same_schema_passes_batches_through() {
 #[test]
 fn columns_are_found_by_id_renamed_reordered_cast_and_missing() {
     let file = [field(0, "old", Kind::Int), field(1, "gone", Kind::Int), field(2, "c", Kind::Varchar(5))];
-    let wanted = [
-        field(7, "added", Kind::Varchar(3)),
-        field(2, "c", Kind::Varchar(9)),
-        field(0, "new", Kind::BigInt),
-    ];
+    let wanted = [field(7, "added", Kind::Varchar(3)), field(2, "c", Kind::Varchar(9)), field(0, "new", Kind::BigInt)];
     let resolution = Resolution::new(&wanted, &file).unwrap();
     assert_eq!(resolution.file_fields(), [file[2].clone(), file[0].clone()]);
     let c: ArrayRef = Arc::new(StringArray::from(vec![Some("x"), None]));

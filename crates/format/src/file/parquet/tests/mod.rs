@@ -93,7 +93,8 @@ pub(super) fn write(fields: &[DataField], batches: &[RecordBatch], options: &[(&
 
 /// A file of a table that Java 2.1 wrote.
 fn fixture(table: &str) -> Vec<u8> {
-    let (_, bytes) = crate::fixture::files(crate::fixture::java21(), table, |f| f.ends_with("-0.parquet")).next().unwrap();
+    let (_, bytes) =
+        crate::fixture::files(crate::fixture::java21(), table, |f| f.ends_with("-0.parquet")).next().unwrap();
     bytes.to_vec()
 }
 
