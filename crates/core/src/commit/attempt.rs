@@ -64,6 +64,14 @@ impl Phase {
         }
     }
 
+    /// Whether the lines of the index manifest matter; most commits carry it on unread.
+    fn wants_index(&self, settings: &Settings) -> bool {
+        match &self.provider {
+            Provider::Fixed(change) => !change.index.is_empty() || (settings.deletion_vectors && self.check),
+            Provider::Overwrite { .. } => true,
+        }
+    }
+
     /// Names of the files that the writer made; tell whether a batch commit is the same one again.
     fn names(&self) -> Vec<String> {
         let (Provider::Fixed(change) | Provider::Overwrite { added: change, .. }) = &self.provider;
@@ -99,6 +107,8 @@ pub(super) struct State {
     history: History,
     checked_buckets: HashMap<Box<[u8]>, i32>,
     unresolved: Option<Unresolved>,
+    /// The last batch phase that was published: files of its change and its snapshot.
+    last_batch: Option<(Vec<String>, SnapshotId)>,
 }
 
 /// What a try came to.
@@ -115,6 +125,7 @@ impl State {
             history: History::default(),
             checked_buckets: HashMap::new(),
             unresolved: None,
+            last_batch: None,
         }
     }
 
@@ -173,17 +184,31 @@ impl State {
     /// Finishes what an earlier call left open, if this is the same commit again.
     async fn resolve(&mut self, user: &str, phase: &Phase) -> Result<Option<Committed>> {
         let Some(open) = &self.unresolved else { return Ok(None) };
+        let names = phase.names();
+        // The new rows of a batch commit whose compaction is the open one: their identifier does not tell them apart.
+        if let Some((published, id)) = &self.last_batch
+            && phase.identifier == BATCH_IDENTIFIER
+            && *published == names
+        {
+            return Ok(Some(Committed::In(*id)));
+        }
         let same = open.snapshot.commit_identifier == phase.identifier
             && (open.snapshot.commit_kind == CommitKind::Compact) == (phase.kind == CommitKind::Compact)
-            && open.names == phase.names();
+            && open.names == names;
         if !same {
             return Ok(None);
+        }
+        let id = open.snapshot.id;
+        let passed = self.snapshots.latest_id().await?.is_some_and(|latest| latest >= id);
+        if passed && !self.snapshots.exists(id).await? {
+            // Creating it now would put a snapshot below the earliest one.
+            return Ok(Some(Committed::Unknown(format!("snapshot {id} has expired before it was known whose it was"))));
         }
         match publish(self.table(), &self.snapshots, &open.snapshot, true).await? {
             Published::Done => {
                 let snapshot = open.snapshot.clone();
                 self.unresolved = None;
-                Ok(Some(self.published(user, snapshot).await))
+                Ok(Some(self.published(user, names, snapshot).await))
             }
             Published::Taken => {
                 self.unresolved = None;
@@ -193,8 +218,11 @@ impl State {
         }
     }
 
-    async fn published(&mut self, user: &str, snapshot: Snapshot) -> Committed {
+    async fn published(&mut self, user: &str, names: Vec<String>, snapshot: Snapshot) -> Committed {
         let id = snapshot.id;
+        if snapshot.commit_identifier == BATCH_IDENTIFIER {
+            self.last_batch = Some((names, id));
+        }
         self.history.note(&snapshot, user);
         self.snapshots.hint_latest(id).await;
         if id == SnapshotId::FIRST {
@@ -228,22 +256,22 @@ impl State {
             Some(latest) => self.files.manifests_of(latest).await?,
             None => Vec::new(),
         };
-        let previous_index = match latest.as_ref().and_then(|latest| latest.index_manifest.clone()) {
-            Some(name) => Some((self.files.index(&name).await?, name)),
-            None => None,
+        let previous_index = latest.as_ref().and_then(|latest| latest.index_manifest.clone());
+        let lines = match &previous_index {
+            Some(name) if phase.wants_index(settings) => self.files.index(name).await?,
+            _ => Vec::new(),
         };
-        let lines = previous_index.as_ref().map(|(lines, _)| lines.as_slice()).unwrap_or_default();
         let provided;
         let change = match &phase.provider {
             Provider::Fixed(change) => change,
             Provider::Overwrite { target, added } => {
                 written.discard_change(&self.files).await;
-                provided = target.change(&self.files, &manifests, lines, added).await?;
+                provided = target.change(&self.files, &manifests, &lines, added).await?;
                 &provided
             }
         };
         let reduced;
-        let change = match self.fits(settings, phase, &manifests, lines, change).await? {
+        let change = match self.fits(settings, phase, &manifests, &lines, change).await? {
             Fits::Yes => change,
             Fits::Without(kept) => {
                 written.discard_change(&self.files).await;
@@ -256,9 +284,9 @@ impl State {
         let plan = Plan { files: &self.files, settings, user, phase, change, schema_id };
         let unaware = self.is_unaware();
         let index = if change.index.is_empty() {
-            previous_index.map(|(_, name)| name)
+            previous_index
         } else {
-            match index::combine(lines.to_vec(), &change.index, unaware) {
+            match index::combine(lines, &change.index, unaware) {
                 Ok(lines) if lines.is_empty() => None,
                 Ok(lines) => Some(written.write_index(&self.files, &lines, settings.manifests).await?),
                 Err(why) => return Ok(Tried::Done(Committed::Conflict(why))),
@@ -272,7 +300,7 @@ impl State {
         match publish(self.table(), &self.snapshots, &built.snapshot, false).await? {
             Published::Done => {
                 written.keep_published(&self.files, &built.base).await;
-                Ok(Tried::Done(self.published(user, built.snapshot).await))
+                Ok(Tried::Done(self.published(user, phase.names(), built.snapshot).await))
             }
             Published::Taken => {
                 written.discard_try(&self.files).await;

@@ -39,6 +39,9 @@ impl Settings {
                 return Err(Error::unsupported(format!("feature {feature} on commit")));
             }
         }
+        if options.contains("commit.strict-mode.last-safe-snapshot") {
+            return Err(Error::unsupported("feature commit.strict-mode.last-safe-snapshot"));
+        }
         Ok(Self {
             force_create_snapshot: flag(options, "commit.force-create-snapshot", false)?,
             discard_duplicate_files: flag(options, "commit.discard-duplicate-files", false)?,

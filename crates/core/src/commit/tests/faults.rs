@@ -149,3 +149,24 @@ async fn a_crash_at_any_effect_leaves_a_table_that_works() {
     }
     assert!(effects >= 5, "a commit has more effects than {effects}");
 }
+
+#[tokio::test]
+async fn regress_a_batch_whose_compaction_is_unknown_keeps_its_rows_once() {
+    let inner = memory();
+    let store = Faulty::new(inner.clone());
+    let table = table(Arc::new(store.clone()), schema(false, true, &[("bucket", "2")])).await;
+    let committer = table.committer("u");
+    let mut message = keyed(&[("a", (1, 5))]);
+    message.compact_before = vec![file("a", 0, Some((1, 5)))];
+    message.compact_after = vec![file("b", 5, Some((1, 5)))];
+    let commit = Commit::batch(vec![message]);
+    unknown(&store, &committer, commit.clone(), Fault::After(ErrorKind::UnknownOutcome)).await;
+    for _ in 0..99 {
+        let _ = table.storage().read("snapshot-2", None).await;
+        let _ = table.storage().create("x/snapshot-2", "x".into()).await;
+        let _ = table.storage().delete("x/snapshot-2").await;
+    }
+    assert_eq!(committer.commit(commit).await.unwrap(), committed(&[1, 2]));
+    assert_eq!(live(&table).await, names(["b@5"]));
+    assert_eq!(latest(&table).await.id, SnapshotId(2));
+}
