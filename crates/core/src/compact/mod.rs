@@ -1,7 +1,18 @@
 //! Compaction of merge trees: which files go into which level, and how.
+//!
+//! Picks and plans are pure; runs happen on the compaction pool. Invariant: a compaction never changes what a read of
+//! the bucket returns.
 
+mod bucket;
+mod files;
 mod levels;
 mod pick;
+mod plan;
+mod run;
 
+pub(crate) use bucket::{Compactor, Settings};
+pub(crate) use files::{BucketFiles, Output, Sink};
 pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
+pub use plan::{Limits, Step, plan};
+pub(crate) use run::Compacted;

@@ -23,4 +23,4 @@ mod tests;
 pub use run::merge;
 pub use section::{KeyBound, KeyOrder, Section, sections};
 pub(crate) use sort::SortedBuffer;
-pub use spec::{MergeSpec, key_value_schema};
+pub use spec::{MergeSpec, key_value_fields, key_value_schema};

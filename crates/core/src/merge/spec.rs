@@ -143,10 +143,15 @@ impl MergeSpec {
 
 /// Schema of a key-value batch with these value columns.
 pub fn key_value_schema(values: &[DataField]) -> Result<SchemaRef> {
+    arrow_schema(&key_value_fields(values))
+}
+
+/// Columns of a key-value batch with these value columns: they, `_SEQUENCE_NUMBER`, `_VALUE_KIND`.
+pub fn key_value_fields(values: &[DataField]) -> Vec<DataField> {
     let mut fields = values.to_vec();
     fields.push(DataField::new(SEQUENCE_NUMBER_ID, SEQUENCE_NUMBER, DataType::required(Kind::BigInt)));
     fields.push(DataField::new(VALUE_KIND_ID, VALUE_KIND, DataType::required(Kind::TinyInt)));
-    arrow_schema(&fields)
+    fields
 }
 
 struct Columns<'a> {

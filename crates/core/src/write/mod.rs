@@ -1,1 +1,20 @@
-//! write
+//! Writing: from batches of rows to the files of a commit.
+//!
+//! Rows are checked, split by partition and bucket, and buffered; all buffers share one memory budget. A flush sorts and
+//! merges a buffer (and what of it was spilled to local disk) into files of level 0. Invariant: what a writer returns
+//! for a commit holds every row written before, exactly once.
+
+mod bucket;
+mod budget;
+mod check;
+mod route;
+mod settings;
+mod spill;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use budget::MemoryBudget;
+pub(crate) use writer::Buckets;
+pub use writer::TableWriter;

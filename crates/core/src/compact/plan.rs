@@ -1,0 +1,91 @@
+//! How a choice is carried out: which files are rewritten together, and which only change their level
+//! (spec: features.md B5, *Rewrite vs upgrade*).
+
+use std::sync::Arc;
+
+use linn_format::Result;
+use linn_format::file::DataFileMeta;
+
+use super::pick::Choice;
+use crate::merge::{KeyOrder, Section, sections};
+
+/// A step of a compaction.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// The file moves to the output level as it is.
+    Upgrade(Arc<DataFileMeta>),
+    /// The sections are merged, one after the other, into new files.
+    Rewrite(Vec<Section>),
+}
+
+/// What decides between the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Files from this size on are not rewritten for their size.
+    pub small_file_size: i64,
+    /// The highest level; a file with retractions cannot move there as it is.
+    pub max_level: i32,
+    /// `compaction.force-rewrite-all-files`.
+    pub rewrite_all: bool,
+}
+
+/// The steps of a choice, in key order. Files that already are where they belong appear in none.
+///
+/// # Errors
+/// `Corrupt` naming a file whose key range cannot be read.
+pub fn plan(choice: &Choice, order: &KeyOrder, limits: Limits) -> Result<Vec<Step>> {
+    let mut planner = Planner { output_level: choice.output_level, limits, steps: Vec::new(), candidate: Vec::new() };
+    for section in sections(&choice.files, order)? {
+        if section.runs.len() > 1 {
+            planner.candidate.push(section);
+            continue;
+        }
+        for file in section.runs.into_iter().flatten() {
+            if file.file_size < limits.small_file_size {
+                planner.candidate.push(single(file));
+            } else {
+                // Nothing may be merged across a file that stays whole, or the output would not be sorted.
+                planner.rewrite_candidate();
+                planner.upgrade(file);
+            }
+        }
+    }
+    planner.rewrite_candidate();
+    Ok(planner.steps)
+}
+
+fn single(file: Arc<DataFileMeta>) -> Section {
+    Section { runs: vec![vec![file]] }
+}
+
+struct Planner {
+    output_level: i32,
+    limits: Limits,
+    steps: Vec<Step>,
+    candidate: Vec<Section>,
+}
+
+impl Planner {
+    fn rewrite_candidate(&mut self) {
+        let candidate = std::mem::take(&mut self.candidate);
+        match candidate.as_slice() {
+            [] => {}
+            [only] if only.runs.len() == 1 => {
+                for file in only.files() {
+                    self.upgrade(file.clone());
+                }
+            }
+            _ => self.steps.push(Step::Rewrite(candidate)),
+        }
+    }
+
+    fn upgrade(&mut self, file: Arc<DataFileMeta>) {
+        // Files of old versions do not say whether they hold retractions.
+        let retracts = file.delete_row_count.is_none_or(|rows| rows > 0);
+        if self.limits.rewrite_all || (self.output_level == self.limits.max_level && retracts) {
+            self.steps.push(Step::Rewrite(vec![single(file)]));
+        } else if file.level != self.output_level {
+            self.steps.push(Step::Upgrade(file));
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The writer of one bucket: a buffer, spilled runs, the files written since the last commit, and compaction.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow_array::{Int8Array, RecordBatch};
+use futures::StreamExt;
+use linn_format::file::{DataFileMeta, FileSource};
+use linn_format::row::BinaryRow;
+use linn_format::{BatchStream, Result};
+
+use super::budget::{MemoryBudget, Share};
+use super::check::key_value;
+use super::settings::Settings;
+use super::spill::Spill;
+use crate::commit::CommitMessage;
+use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink};
+use crate::merge::{SortedBuffer, merge};
+
+/// The writer of one bucket.
+pub(crate) struct BucketWriter {
+    partition: BinaryRow,
+    bucket: i32,
+    settings: Arc<Settings>,
+    files: Arc<dyn BucketFiles>,
+    /// `None` for `write-only` tables.
+    compactor: Option<Compactor>,
+    next_sequence: i64,
+    buffer: Vec<RecordBatch>,
+    memory: Share,
+    /// Oldest first.
+    spills: Vec<Spill>,
+    new_files: Vec<Arc<DataFileMeta>>,
+    changelog: Vec<Arc<DataFileMeta>>,
+    before: Vec<Arc<DataFileMeta>>,
+    after: Vec<Arc<DataFileMeta>>,
+}
+
+impl BucketWriter {
+    /// A writer on top of the bucket's live files.
+    pub(crate) fn new(
+        partition: BinaryRow,
+        bucket: i32,
+        settings: Arc<Settings>,
+        files: Arc<dyn BucketFiles>,
+        live: Vec<Arc<DataFileMeta>>,
+        budget: &MemoryBudget,
+    ) -> Self {
+        let next_sequence = live.iter().map(|f| f.max_sequence_number).max().map_or(0, |last| last.saturating_add(1));
+        let compactor = settings.compaction.as_ref().map(|compaction| {
+            let (env, spec) = (settings.env.clone(), settings.spec.clone());
+            Compactor::new(env, files.clone(), spec, settings.order.clone(), compaction.clone(), live)
+        });
+        Self {
+            partition,
+            bucket,
+            settings,
+            files,
+            compactor,
+            next_sequence,
+            buffer: Vec::new(),
+            memory: budget.share(),
+            spills: Vec::new(),
+            new_files: Vec::new(),
+            changelog: Vec::new(),
+            before: Vec::new(),
+            after: Vec::new(),
+        }
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory.bytes()
+    }
+
+    /// Buffers rows.
+    pub(crate) fn write(&mut self, rows: &RecordBatch, kinds: Int8Array) -> Result<()> {
+        let batch = key_value(rows, kinds, self.next_sequence, self.settings.spec.input_schema())?;
+        self.next_sequence += batch.num_rows() as i64;
+        self.memory.grow(batch.get_array_memory_size() as u64);
+        self.buffer.push(batch);
+        Ok(())
+    }
+
+    /// Empties the buffer for want of memory: to local disk where that is allowed, else into files. When the disk
+    /// fails the rows stay in the buffer, and the writer can go on.
+    pub(crate) async fn free_memory(&mut self) -> Result<()> {
+        if !self.settings.may_spill(self.spills.len(), self.spills.iter().map(Spill::bytes).sum()) {
+            return self.flush(false).await;
+        }
+        let sorted = SortedBuffer::new(&self.buffer, self.settings.spec.clone(), self.settings.batch_size)?;
+        let schema = self.settings.spec.output_schema();
+        self.spills.push(Spill::write(&self.settings.env, schema, self.settings.spill_compression, sorted)?);
+        self.buffer.clear();
+        drop(self.memory.take());
+        Ok(())
+    }
+
+    /// Writes what is buffered to level 0 and starts a compaction if one is due.
+    pub(crate) async fn flush(&mut self, wait: bool) -> Result<()> {
+        let mut wait = wait;
+        if !self.buffer.is_empty() || !self.spills.is_empty() {
+            wait |= self.compactor.as_ref().is_some_and(Compactor::stops_writes);
+            self.write_level_0().await?;
+        }
+        self.take_compacted(wait).await?;
+        match &mut self.compactor {
+            Some(compactor) => compactor.trigger(false),
+            None => Ok(()),
+        }
+    }
+
+    async fn write_level_0(&mut self) -> Result<()> {
+        let changelog = match self.settings.input_changelog {
+            true => self.write_changelog().await?,
+            false => Vec::new(),
+        };
+        let written = self.write_data().await;
+        let files = match written {
+            Ok(files) => files,
+            Err(e) => {
+                for file in &changelog {
+                    self.files.delete(file).await.ok();
+                }
+                return Err(e);
+            }
+        };
+        self.buffer.clear();
+        self.spills.clear();
+        drop(self.memory.take());
+        self.changelog.extend(changelog);
+        if let Some(compactor) = &mut self.compactor {
+            compactor.add(&files);
+        }
+        self.new_files.extend(files);
+        Ok(())
+    }
+
+    async fn write_data(&self) -> Result<Vec<Arc<DataFileMeta>>> {
+        let (spec, batch_size) = (&self.settings.spec, self.settings.batch_size);
+        let sorted = SortedBuffer::new(&self.buffer, spec.clone(), batch_size)?;
+        let merged: BatchStream = if self.spills.is_empty() {
+            futures::stream::iter(sorted).boxed()
+        } else {
+            let mut runs = vec![futures::stream::iter(sorted).boxed()];
+            for spill in self.spills.iter().rev() {
+                runs.push(spill.read()?);
+            }
+            merge(runs, spec.clone(), true, batch_size)
+        };
+        let sink = self.files.write(Output::Data(0, FileSource::Append)).await?;
+        write_all(sink, merged).await
+    }
+
+    /// The input as it came; spilled input is merged already, so changelog tables do not spill.
+    async fn write_changelog(&self) -> Result<Vec<Arc<DataFileMeta>>> {
+        let batches: Vec<Result<RecordBatch>> = self.buffer.iter().cloned().map(Ok).collect();
+        let sink = self.files.write(Output::Changelog).await?;
+        write_all(sink, futures::stream::iter(batches).boxed()).await
+    }
+
+    /// Asks for a compaction of what is there.
+    pub(crate) async fn compact(&mut self, full: bool) -> Result<()> {
+        self.flush(true).await?;
+        if full {
+            self.take_compacted(true).await?;
+            if let Some(compactor) = &mut self.compactor {
+                compactor.trigger(true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Flushes, and hands over what changed since the last call; waits for the running compaction when `wait` or when
+    /// there are too many sorted runs. `None` when nothing changed.
+    pub(crate) async fn prepare_commit(&mut self, wait: bool) -> Result<Option<CommitMessage>> {
+        self.flush(wait).await?;
+        let wait = wait || self.settings.force_compact || self.compactor.as_ref().is_some_and(Compactor::stops_commits);
+        self.take_compacted(wait).await?;
+        let mut message = CommitMessage::new(self.partition.clone(), self.bucket, self.settings.total_buckets);
+        message.new_files = std::mem::take(&mut self.new_files);
+        message.changelog_files = std::mem::take(&mut self.changelog);
+        message.compact_before = std::mem::take(&mut self.before);
+        message.compact_after = std::mem::take(&mut self.after);
+        let empty = message.new_files.is_empty()
+            && message.changelog_files.is_empty()
+            && message.compact_before.is_empty()
+            && message.compact_after.is_empty();
+        Ok((!empty).then_some(message))
+    }
+
+    /// Takes a message back that will not be committed now; the next one has it again.
+    pub(crate) fn take_back(&mut self, message: CommitMessage) {
+        self.new_files.splice(0..0, message.new_files);
+        self.changelog.splice(0..0, message.changelog_files);
+        self.before.splice(0..0, message.compact_before);
+        self.after.splice(0..0, message.compact_after);
+    }
+
+    /// Whether nothing is buffered and nothing runs.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.buffer.is_empty()
+            && self.spills.is_empty()
+            && self.new_files.is_empty()
+            && self.after.is_empty()
+            && !self.compactor.as_ref().is_some_and(Compactor::is_running)
+    }
+
+    async fn take_compacted(&mut self, wait: bool) -> Result<()> {
+        let Some(compactor) = &mut self.compactor else { return Ok(()) };
+        if let Some(compacted) = compactor.result(wait).await? {
+            self.record(compacted).await;
+        }
+        Ok(())
+    }
+
+    /// Takes a compaction into the message. A file that an earlier compaction of the same message made is not needed
+    /// any more and deleted, unless it is an upgrade: then it is the committed file itself.
+    async fn record(&mut self, compacted: Compacted) {
+        let kept: HashSet<&str> = compacted.after.iter().map(|f| f.file_name.as_str()).collect();
+        for file in compacted.before {
+            let made = self.after.iter().position(|a| a.file_name == file.file_name && a.level == file.level);
+            match made {
+                Some(at) => {
+                    self.after.remove(at);
+                    let was_before = self.before.iter().any(|b| b.file_name == file.file_name);
+                    if !was_before && !kept.contains(file.file_name.as_str()) {
+                        self.files.delete(&file).await.ok();
+                    }
+                }
+                None => self.before.push(file),
+            }
+        }
+        self.after.extend(compacted.after);
+    }
+
+    /// Gives up what was not handed over, and deletes its files.
+    pub(crate) async fn abort(&mut self) {
+        if self.take_compacted(true).await.is_err() {
+            // The compaction has cleaned up after itself.
+        }
+        self.buffer.clear();
+        self.spills.clear();
+        drop(self.memory.take());
+        let before: HashSet<String> = self.before.drain(..).map(|f| f.file_name.clone()).collect();
+        let made = self.after.drain(..).filter(|f| !before.contains(&f.file_name));
+        for file in self.new_files.drain(..).chain(self.changelog.drain(..)).chain(made) {
+            self.files.delete(&file).await.ok();
+        }
+    }
+}
+
+async fn write_all(mut sink: Box<dyn Sink>, mut batches: BatchStream) -> Result<Vec<Arc<DataFileMeta>>> {
+    while let Some(batch) = batches.next().await {
+        let written = match batch {
+            Ok(batch) => sink.write(&batch).await,
+            Err(e) => Err(e),
+        };
+        if let Err(e) = written {
+            sink.abort().await.ok();
+            return Err(e);
+        }
+    }
+    sink.close().await
+}

@@ -1,0 +1,143 @@
+//! What a batch must be to be written: the table's columns, no nulls where none may be, and a kind for every row.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int8Array, RecordBatch};
+use arrow_schema::SchemaRef;
+use linn_format::schema::TableSchema;
+use linn_format::types::{RowKind, arrow_schema};
+use linn_format::{Error, Result};
+
+/// Checks batches of one table.
+#[derive(Debug)]
+pub(crate) struct Check {
+    schema: TableSchema,
+    arrow: SchemaRef,
+    kind_column: Option<usize>,
+    ignore_delete: bool,
+    ignore_update_before: bool,
+}
+
+impl Check {
+    /// Checks for a table.
+    ///
+    /// # Errors
+    /// `Invalid` when `rowkind.field` names no column, or for a bad option value.
+    pub(crate) fn new(schema: &TableSchema) -> Result<Self> {
+        let options = &schema.options;
+        let kind_column = options
+            .rowkind_field()
+            .map(|name| {
+                schema
+                    .index_of(name)
+                    .ok_or_else(|| Error::invalid("rowkind.field names no column of the table").with("column", name))
+            })
+            .transpose()?;
+        Ok(Self {
+            arrow: arrow_schema(&schema.fields)?,
+            kind_column,
+            ignore_delete: options.ignore_delete()?,
+            ignore_update_before: options.ignore_update_before()?,
+            schema: schema.clone(),
+        })
+    }
+
+    /// The batch with the table's columns in order, and the kind of each row; rows that the table ignores are gone.
+    ///
+    /// # Errors
+    /// `Invalid` naming the column (and row) that is wrong.
+    pub(crate) fn rows(&self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
+        let rows = RecordBatch::try_new(self.arrow.clone(), self.columns(batch)?)
+            .map_err(|e| Error::invalid("the batch does not fit the table").with_source(e))?;
+        let kinds = match (self.kind_column, kinds) {
+            (Some(column), _) => self.kinds_of_column(rows.column(column))?,
+            (None, Some(kinds)) => checked_kinds(kinds, rows.num_rows())?,
+            (None, None) => Int8Array::from(vec![RowKind::Insert as i8; rows.num_rows()]),
+        };
+        self.drop_ignored(rows, kinds)
+    }
+
+    fn columns(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let given = batch.schema();
+        if given.fields().len() != self.schema.fields.len() {
+            let (got, want) = (given.fields().len(), self.schema.fields.len());
+            return Err(Error::invalid(format!("the batch has {got} columns, the table {want}")));
+        }
+        self.schema
+            .fields
+            .iter()
+            .zip(self.arrow.fields())
+            .map(|(field, arrow)| {
+                let column = batch.column_by_name(&field.name).ok_or_else(|| {
+                    Error::invalid("the batch lacks a column of the table").with("column", &field.name)
+                })?;
+                if !field.data_type.nullable && column.null_count() > 0 {
+                    let row = (0..column.len()).find(|&i| column.is_null(i)).unwrap_or_default();
+                    return Err(
+                        Error::invalid(format!("null in row {row} of a NOT NULL column")).with("column", &field.name)
+                    );
+                }
+                if column.data_type() == arrow.data_type() {
+                    return Ok(column.clone());
+                }
+                // Names and ids of nested fields may differ from the table's; the values must not.
+                arrow_cast::cast(column, arrow.data_type())
+                    .ok()
+                    .filter(|_| column.data_type().equals_datatype(arrow.data_type()))
+                    .ok_or_else(|| {
+                        let (got, want) = (column.data_type(), arrow.data_type());
+                        Error::invalid(format!("the batch has the type {got} where the table has {want}"))
+                            .with("column", &field.name)
+                    })
+            })
+            .collect()
+    }
+
+    fn kinds_of_column(&self, column: &ArrayRef) -> Result<Int8Array> {
+        let words =
+            column.as_string_opt::<i32>().ok_or_else(|| Error::invalid("rowkind.field is not a STRING column"))?;
+        let kinds = words
+            .iter()
+            .enumerate()
+            .map(|(row, word)| match word {
+                Some(word) => RowKind::parse(word).map(|k| k as i8).map_err(|e| e.with("row", row)),
+                None => Err(Error::invalid("rowkind.field is null").with("row", row)),
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Int8Array::from(kinds))
+    }
+
+    fn drop_ignored(&self, rows: RecordBatch, kinds: Int8Array) -> Result<(RecordBatch, Int8Array)> {
+        let update_before = RowKind::UpdateBefore as i8;
+        let ignored =
+            |kind: i8| (self.ignore_delete && kind & 1 == 1) || (self.ignore_update_before && kind == update_before);
+        if !kinds.values().iter().any(|k| ignored(*k)) {
+            return Ok((rows, kinds));
+        }
+        let keep = BooleanArray::from_iter(kinds.values().iter().map(|k| Some(!ignored(*k))));
+        let kept = arrow_select::filter::filter(&kinds, &keep)?;
+        let kinds = kept.as_primitive_opt().ok_or_else(|| Error::internal("filtered row kinds changed their type"))?;
+        Ok((arrow_select::filter::filter_record_batch(&rows, &keep)?, kinds.clone()))
+    }
+}
+
+fn checked_kinds(kinds: &Int8Array, rows: usize) -> Result<Int8Array> {
+    if kinds.len() != rows || kinds.null_count() > 0 {
+        return Err(Error::invalid("there must be one row kind for each row"));
+    }
+    match kinds.values().iter().find(|k| !(0..4).contains(*k)) {
+        Some(kind) => Err(Error::invalid(format!("row kind {kind} is not one of 0 to 3"))),
+        None => Ok(kinds.clone()),
+    }
+}
+
+/// A key-value batch: the rows' columns, sequence numbers from `first` on, and the kinds.
+pub(crate) fn key_value(rows: &RecordBatch, kinds: Int8Array, first: i64, schema: &SchemaRef) -> Result<RecordBatch> {
+    let count = i64::try_from(rows.num_rows()).unwrap_or(i64::MAX);
+    let end = first.checked_add(count).ok_or_else(|| Error::invalid("the sequence numbers of a bucket ran out"))?;
+    let mut columns = rows.columns().to_vec();
+    columns.push(Arc::new(arrow_array::Int64Array::from_iter_values(first..end)));
+    columns.push(Arc::new(kinds));
+    Ok(RecordBatch::try_new(schema.clone(), columns)?)
+}

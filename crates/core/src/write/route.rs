@@ -1,0 +1,176 @@
+//! Which partition and bucket each row belongs to, a batch at a time.
+
+use std::collections::HashMap;
+
+use arrow_array::{Array, ArrayRef, Int8Array, RecordBatch, UInt32Array};
+use arrow_row::{RowConverter, SortField};
+use linn_format::hash::BucketFunction;
+use linn_format::row::{BinaryRow, rows_from_columns};
+use linn_format::schema::TableSchema;
+use linn_format::types::DataType;
+use linn_format::{Error, Result};
+
+/// Rows of one batch that belong to one bucket, in their order.
+#[derive(Debug)]
+pub(crate) struct Routed {
+    /// Partition.
+    pub(crate) partition: BinaryRow,
+    /// Bucket.
+    pub(crate) bucket: i32,
+    /// The rows.
+    pub(crate) rows: RecordBatch,
+    /// Their kinds.
+    pub(crate) kinds: Int8Array,
+}
+
+/// The routing of one table with fixed buckets.
+#[derive(Debug)]
+pub(crate) struct Router {
+    partition: Columns,
+    key: Columns,
+    function: BucketFunction,
+    buckets: i32,
+}
+
+#[derive(Debug)]
+struct Columns {
+    at: Vec<usize>,
+    types: Vec<DataType>,
+}
+
+impl Columns {
+    fn of(schema: &TableSchema, names: impl IntoIterator<Item = String>) -> Result<Self> {
+        let mut columns = Self { at: Vec::new(), types: Vec::new() };
+        for name in names {
+            let at = schema.index_of(&name).ok_or_else(|| Error::invalid("no such column").with("column", &name))?;
+            columns.at.push(at);
+            columns.types.push(schema.fields[at].data_type.clone());
+        }
+        Ok(columns)
+    }
+
+    fn pick(&self, batch: &RecordBatch) -> Vec<ArrayRef> {
+        self.at.iter().map(|&c| batch.column(c).clone()).collect()
+    }
+}
+
+impl Router {
+    /// The routing of a table.
+    ///
+    /// # Errors
+    /// `Unsupported` for dynamic and postponed buckets.
+    pub(crate) fn new(schema: &TableSchema) -> Result<Self> {
+        let buckets = schema.options.bucket()?;
+        if buckets <= 0 {
+            return Err(Error::unsupported(format!("feature writing to a primary-key table with bucket={buckets}")));
+        }
+        let keys = schema.bucket_keys()?.into_iter().map(|f| f.name.clone()).collect::<Vec<_>>();
+        Ok(Self {
+            partition: Columns::of(schema, schema.partition_keys.clone())?,
+            key: Columns::of(schema, keys)?,
+            function: BucketFunction::parse(schema.options.bucket_function_word()?)?,
+            buckets,
+        })
+    }
+
+    /// Number of buckets.
+    pub(crate) fn buckets(&self) -> i32 {
+        self.buckets
+    }
+
+    /// Splits a batch by partition and bucket, in order of first appearance.
+    pub(crate) fn split(&self, rows: &RecordBatch, kinds: &Int8Array) -> Result<Vec<Routed>> {
+        if rows.num_rows() == 0 {
+            return Ok(Vec::new());
+        }
+        let (partition_of, firsts) = self.partitions(rows)?;
+        let buckets = match self.buckets {
+            1 => vec![0; rows.num_rows()],
+            many => self.function.buckets(&self.key.pick(rows), &self.key.types, many)?,
+        };
+        let mut index: HashMap<(u32, i32), usize> = HashMap::new();
+        let mut groups: Vec<((u32, i32), Vec<u32>)> = Vec::new();
+        let mut last: Option<((u32, i32), usize)> = None;
+        for (row, (&partition, &bucket)) in partition_of.iter().zip(&buckets).enumerate() {
+            let target = (partition, bucket);
+            let group = match last {
+                Some((before, group)) if before == target => group,
+                _ => *index.entry(target).or_insert_with(|| {
+                    groups.push((target, Vec::new()));
+                    groups.len() - 1
+                }),
+            };
+            last = Some((target, group));
+            groups[group].1.push(row as u32);
+        }
+        self.take(rows, kinds, groups, &firsts)
+    }
+
+    fn take(
+        &self,
+        rows: &RecordBatch,
+        kinds: &Int8Array,
+        groups: Vec<((u32, i32), Vec<u32>)>,
+        firsts: &[u32],
+    ) -> Result<Vec<Routed>> {
+        let partitions = self.partition_rows(rows, firsts)?;
+        let partition = |number: u32| {
+            let row = partitions.get(number as usize).cloned();
+            row.ok_or_else(|| Error::internal("a partition without a row"))
+        };
+        if let [((number, bucket), _)] = groups.as_slice() {
+            let (rows, kinds) = (rows.clone(), kinds.clone());
+            return Ok(vec![Routed { partition: partition(*number)?, bucket: *bucket, rows, kinds }]);
+        }
+        let mut routed = Vec::with_capacity(groups.len());
+        for ((number, bucket), indices) in groups {
+            let indices = UInt32Array::from(indices);
+            let taken = arrow_select::take::take(kinds, &indices, None)?;
+            routed.push(Routed {
+                partition: partition(number)?,
+                bucket,
+                rows: arrow_select::take::take_record_batch(rows, &indices)?,
+                kinds: Int8Array::from(taken.to_data()),
+            });
+        }
+        Ok(routed)
+    }
+
+    /// The number of each row's partition, and the first row of each partition.
+    fn partitions(&self, rows: &RecordBatch) -> Result<(Vec<u32>, Vec<u32>)> {
+        if self.partition.at.is_empty() {
+            return Ok((vec![0; rows.num_rows()], vec![0]));
+        }
+        let columns = self.partition.pick(rows);
+        let fields = columns.iter().map(|c| SortField::new(c.data_type().clone())).collect();
+        let encoded = RowConverter::new(fields)?.convert_columns(&columns)?;
+        let mut numbers: HashMap<arrow_row::Row<'_>, u32> = HashMap::new();
+        let (mut of_row, mut firsts) = (Vec::with_capacity(rows.num_rows()), Vec::new());
+        for row in 0..rows.num_rows() {
+            let key = encoded.row(row);
+            if row > 0 && key == encoded.row(row - 1) {
+                of_row.push(of_row[row - 1]);
+                continue;
+            }
+            of_row.push(*numbers.entry(key).or_insert_with(|| {
+                firsts.push(row as u32);
+                firsts.len() as u32 - 1
+            }));
+        }
+        Ok((of_row, firsts))
+    }
+
+    fn partition_rows(&self, rows: &RecordBatch, firsts: &[u32]) -> Result<Vec<BinaryRow>> {
+        if self.partition.at.is_empty() {
+            return Ok(vec![BinaryRow::empty()]);
+        }
+        let indices = UInt32Array::from(firsts.to_vec());
+        let columns = self
+            .partition
+            .pick(rows)
+            .iter()
+            .map(|c| arrow_select::take::take(c, &indices, None))
+            .collect::<Result<Vec<_>, _>>()?;
+        rows_from_columns(&columns, &self.partition.types)
+    }
+}

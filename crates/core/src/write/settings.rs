@@ -1,0 +1,80 @@
+//! What a table's options say of writing.
+
+use std::sync::Arc;
+
+use arrow_ipc::CompressionType;
+use linn_format::options::ChangelogProducer;
+use linn_format::schema::TableSchema;
+use linn_format::{Error, Result};
+
+use crate::compact;
+use crate::merge::{KeyOrder, MergeSpec};
+use crate::seam::Env;
+
+/// Everything the writers of the buckets of one table share.
+pub(crate) struct Settings {
+    /// The seams.
+    pub(crate) env: Env,
+    /// The merge of all columns.
+    pub(crate) spec: Arc<MergeSpec>,
+    /// The key order.
+    pub(crate) order: KeyOrder,
+    /// Compaction; `None` for `write-only` tables.
+    pub(crate) compaction: Option<Arc<compact::Settings>>,
+    /// Number of buckets.
+    pub(crate) total_buckets: i32,
+    /// Whether the input is written to changelog files.
+    pub(crate) input_changelog: bool,
+    /// `commit.force-compact`.
+    pub(crate) force_compact: bool,
+    /// Codec of spill files.
+    pub(crate) spill_compression: Option<CompressionType>,
+    /// Rows in a batch.
+    pub(crate) batch_size: usize,
+    spillable: bool,
+    max_spills: usize,
+    max_spill_bytes: u64,
+}
+
+impl Settings {
+    /// The settings of a primary-key table.
+    ///
+    /// # Errors
+    /// `Invalid` for a bad option value.
+    pub(crate) fn of(schema: &TableSchema, env: &Env, total_buckets: i32) -> Result<Self> {
+        let options = &schema.options;
+        let spill_compression = match options.get("spill-compression").map(|c| c.trim().to_ascii_lowercase()).as_deref()
+        {
+            None | Some("zstd") => Some(CompressionType::ZSTD),
+            Some("lz4" | "lzo") => Some(CompressionType::LZ4_FRAME),
+            Some("none") => None,
+            Some(other) => return Err(Error::invalid(format!("spill-compression {other} is not known"))),
+        };
+        let disk =
+            options.get("write-buffer-spill.max-disk-size").map(linn_format::options::parse_memory).transpose()?;
+        let compaction = compact::Settings::of(schema)?;
+        Ok(Self {
+            env: env.clone(),
+            spec: Arc::new(MergeSpec::of(schema, &schema.fields)?),
+            order: KeyOrder::of(schema),
+            batch_size: compaction.batch_size,
+            compaction: (!options.write_only()?).then(|| Arc::new(compaction)),
+            total_buckets,
+            input_changelog: options.changelog_producer()? == ChangelogProducer::Input,
+            force_compact: options.commit_force_compact()?,
+            spill_compression,
+            spillable: options.write_buffer_spillable()?,
+            max_spills: options
+                .get("local-sort.max-num-file-handles")
+                .and_then(|v| v.trim().parse().ok())
+                .unwrap_or(128),
+            max_spill_bytes: disk.unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Whether a buffer that has so many spills of so many bytes may spill once more. The input of changelog tables is
+    /// not spilled, as a spill holds it merged.
+    pub(crate) fn may_spill(&self, spills: usize, bytes: u64) -> bool {
+        self.spillable && !self.input_changelog && spills < self.max_spills && bytes < self.max_spill_bytes
+    }
+}

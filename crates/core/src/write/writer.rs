@@ -1,0 +1,167 @@
+//! The writer of a primary-key table.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::{Int8Array, RecordBatch};
+use async_trait::async_trait;
+use linn_format::file::DataFileMeta;
+use linn_format::row::BinaryRow;
+use linn_format::schema::TableSchema;
+use linn_format::{Error, Result};
+
+use super::bucket::BucketWriter;
+use super::budget::MemoryBudget;
+use super::check::Check;
+use super::route::Router;
+use super::settings::Settings;
+use crate::commit::CommitMessage;
+use crate::compact::BucketFiles;
+use crate::seam::Env;
+
+/// Where a writer finds the buckets of its table.
+#[async_trait]
+pub(crate) trait Buckets: Send + Sync {
+    /// The files of a bucket and the live ones among them by the latest snapshot.
+    async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<(Arc<dyn BucketFiles>, Vec<Arc<DataFileMeta>>)>;
+}
+
+/// Writes rows of one table into its buckets. At any time a bucket may have one writer only.
+pub struct TableWriter {
+    buckets: Arc<dyn Buckets>,
+    settings: Arc<Settings>,
+    check: Check,
+    router: Router,
+    budget: MemoryBudget,
+    /// By serialised partition and bucket, so that messages come in a fixed order.
+    writers: BTreeMap<(Vec<u8>, i32), BucketWriter>,
+}
+
+impl TableWriter {
+    /// A writer whose buffers draw on `budget`.
+    pub(crate) fn new(
+        schema: &TableSchema,
+        env: &Env,
+        buckets: Arc<dyn Buckets>,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
+        let router = Router::new(schema)?;
+        Ok(Self {
+            buckets,
+            settings: Arc::new(Settings::of(schema, env, router.buckets())?),
+            check: Check::new(schema)?,
+            router,
+            budget,
+            writers: BTreeMap::new(),
+        })
+    }
+
+    /// Writes rows: all columns of the table by name, in the Arrow types of the table, with a row kind (0 to 3) for
+    /// each, or all `+I`. With `rowkind.field` the kinds come from that column.
+    ///
+    /// # Errors
+    /// `Invalid` naming the column and row that do not fit the table: nothing of the batch is written then.
+    /// `Unavailable` when the store or the local disk fails: the rows are in the buffer, and the writer can go on.
+    pub async fn write(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
+        let (rows, kinds) = self.check.rows(batch, kinds)?;
+        for routed in self.router.split(&rows, &kinds)? {
+            let writer = self.bucket(&routed.partition, routed.bucket).await?;
+            writer.write(&routed.rows, routed.kinds)?;
+        }
+        while self.budget.is_exceeded() {
+            let Some(largest) = self.writers.values_mut().max_by_key(|w| w.memory()).filter(|w| w.memory() > 0) else {
+                break;
+            };
+            largest.free_memory().await?;
+        }
+        Ok(())
+    }
+
+    /// Compacts a bucket, completely when `full`; [`TableWriter::prepare_commit`] hands over the result.
+    ///
+    /// # Errors
+    /// `Unsupported` for a `write-only` table and for tables whose compaction needs what Linn lacks.
+    pub async fn compact(&mut self, partition: &BinaryRow, bucket: i32, full: bool) -> Result<()> {
+        if self.settings.compaction.is_none() {
+            return Err(Error::unsupported("compaction by a write-only writer")
+                .with_hint("set 'write-only' to 'false' for the compacting job"));
+        }
+        self.bucket(partition, bucket).await?.compact(full).await
+    }
+
+    /// Writes out all buffers, on as many threads as the work pool has, and returns what to commit: one message for
+    /// each bucket that changed, in partition and bucket order. With `wait` running compactions are waited for.
+    /// Writers of buckets in which nothing happened are let go.
+    ///
+    /// # Errors
+    /// What writing and compacting yield; what was written already is handed over by a later call.
+    pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
+        let settings = self.settings.clone();
+        let parallelism = settings.env.spawn.parallelism(crate::seam::Pool::Work).max(1);
+        let writers = std::mem::take(&mut self.writers);
+        let tasks: Vec<_> = writers
+            .into_iter()
+            .map(|(key, mut writer)| {
+                let (sender, receiver) = futures::channel::oneshot::channel();
+                let task = async move {
+                    let message = writer.prepare_commit(wait).await;
+                    sender.send((key, writer, message)).ok();
+                };
+                (Box::pin(task) as futures::future::BoxFuture<'static, ()>, receiver)
+            })
+            .collect();
+        let mut messages = Vec::new();
+        let mut failure = None;
+        let mut tasks = tasks.into_iter();
+        let mut running = std::collections::VecDeque::new();
+        loop {
+            while running.len() < parallelism {
+                let Some((task, receiver)) = tasks.next() else { break };
+                settings.env.spawn.spawn(crate::seam::Pool::Work, task);
+                running.push_back(receiver);
+            }
+            let Some(receiver) = running.pop_front() else { break };
+            let (key, writer, message) =
+                receiver.await.map_err(|_| Error::internal("a flush ended without a result"))?;
+            match message {
+                Ok(Some(message)) => {
+                    messages.push((key.clone(), message));
+                    self.writers.insert(key, writer);
+                }
+                Ok(None) if writer.is_idle() => {}
+                Ok(None) => {
+                    self.writers.insert(key, writer);
+                }
+                Err(e) => {
+                    failure.get_or_insert(e);
+                    self.writers.insert(key, writer);
+                }
+            }
+        }
+        let Some(failure) = failure else { return Ok(messages.into_iter().map(|(_, message)| message).collect()) };
+        for (key, message) in messages {
+            if let Some(writer) = self.writers.get_mut(&key) {
+                writer.take_back(message);
+            }
+        }
+        Err(failure)
+    }
+
+    /// Ends the writer; what was not handed over by [`TableWriter::prepare_commit`] is given up and its files deleted.
+    pub async fn close(mut self) -> Result<()> {
+        for writer in self.writers.values_mut() {
+            writer.abort().await;
+        }
+        Ok(())
+    }
+
+    async fn bucket(&mut self, partition: &BinaryRow, bucket: i32) -> Result<&mut BucketWriter> {
+        let key = (partition.to_serialized().to_vec(), bucket);
+        if !self.writers.contains_key(&key) {
+            let (files, live) = self.buckets.open(partition, bucket).await?;
+            let writer = BucketWriter::new(partition.clone(), bucket, self.settings.clone(), files, live, &self.budget);
+            self.writers.insert(key.clone(), writer);
+        }
+        self.writers.get_mut(&key).ok_or_else(|| Error::internal("the writer of a bucket vanished"))
+    }
+}
