@@ -1,1 +1,36 @@
-//! file
+//! Data files of a table: where they lie, reading them as batches of the table's current columns, writing them with
+//! their metadata.
+//!
+//! A file is read through the schema that it was written with; what comes out has the columns asked for, whatever the
+//! file called them. Files are immutable: a path is written once.
+
+mod index;
+mod place;
+mod query;
+mod range;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use place::{Place, extra_file_path, place_of};
+pub use query::{FileQuery, read_file, read_positions};
+pub use range::StoredFile;
+pub use write::{FileKind, RollingWriter};
+
+use linn_format::types::{DataField, DataType, Kind, ROW_ID, ROW_ID_ID};
+
+/// Name of the column that tells a row's position in its file, counted with deleted rows.
+pub const ROW_POSITION: &str = "_ROW_POSITION";
+/// Field id of [`ROW_POSITION`]; it exists in memory only.
+pub const ROW_POSITION_ID: i32 = i32::MAX - 1_000;
+
+/// [`ROW_POSITION`] as a column that [`read_file`] can be asked for.
+pub fn row_position_field() -> DataField {
+    DataField::new(ROW_POSITION_ID, ROW_POSITION, DataType::required(Kind::BigInt))
+}
+
+/// `_ROW_ID` as a column that [`read_file`] can be asked for, in tables with row tracking.
+pub fn row_id_field() -> DataField {
+    DataField::new(ROW_ID_ID, ROW_ID, DataType::nullable(Kind::BigInt))
+}

@@ -1,0 +1,195 @@
+//! Reading a data file as batches of the columns asked for (spec: format.md C.7; cases F8).
+//!
+//! Columns are found by field id through the schema of the file. Deleted rows never come back. The filter is applied as
+//! deep as the types allow, and again afterwards where it must be exact.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use futures::{StreamExt, TryStreamExt};
+use linn_format::file::resolve::Resolution;
+use linn_format::file::{DataFileMeta, FileRead, RangeReader, format_of};
+use linn_format::predicate::Predicate;
+use linn_format::row::BinaryRow;
+use linn_format::schema::TableSchema;
+use linn_format::types::{
+    DataField, DataType, KEY_FIELD_ID_OFFSET, Kind, ROW_ID_ID, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID,
+};
+use linn_format::{BatchStream, Error, Result, ResultExt};
+
+use super::rows::{self, Tracking};
+use super::{ROW_POSITION_ID, StoredFile, index, place_of, row_id_field};
+use crate::scan::DeletionFile;
+use crate::schema::Schemas;
+use crate::table::Table;
+
+/// What to read of a data file.
+#[derive(Debug, Clone)]
+pub struct FileQuery {
+    /// Columns to return, found by field id: columns of the table, `_SEQUENCE_NUMBER` and `_VALUE_KIND` of key-value
+    /// files, `_ROW_ID` and `_SEQUENCE_NUMBER` with row tracking, and [`ROW_POSITION`](super::ROW_POSITION).
+    pub fields: Vec<DataField>,
+    /// A filter over `fields`. Rows for which it is not true may be left out.
+    pub filter: Option<Predicate>,
+    /// Whether rows for which `filter` is not true must be left out.
+    pub exact_filter: bool,
+    /// Rows in a batch at the most.
+    pub batch_size: usize,
+}
+
+/// Streams a file of one bucket, without the rows that `deletion` removes.
+///
+/// # Errors
+/// `NotFound` when the file is gone, `Corrupt` with the path, `Invalid` for a value that the column's type cannot hold.
+pub async fn read_file(
+    table: &Table,
+    partition: &BinaryRow,
+    bucket: i32,
+    file: &DataFileMeta,
+    deletion: Option<&DeletionFile>,
+    query: FileQuery,
+) -> Result<BatchStream> {
+    let stored = stored_fields(table, file).await?;
+    if query.fields.iter().any(|f| is_positional(f, &stored)) {
+        return tracked(table, partition, bucket, file, deletion, query, &stored).await;
+    }
+    let resolution = Resolution::new(&query.fields, &stored).context("file", &file.file_name)?;
+    let (filter, complete) = match &query.filter {
+        Some(filter) => resolution.predicate(filter),
+        None => (None, true),
+    };
+    let gone = match deletion {
+        Some(deletion) => index::deleted(table, deletion).await?,
+        None => roaring::RoaringTreemap::new(),
+    };
+    let deleted = match &filter {
+        Some(filter) => {
+            let fields = resolution.file_fields();
+            match index::excluded(table, partition, bucket, file, fields, filter).await? {
+                Some(excluded) => index::union(gone, excluded),
+                None => return Ok(futures::stream::empty().boxed()),
+            }
+        }
+        None => index::union(gone, roaring::RoaringTreemap::new()),
+    };
+    let read = FileRead {
+        fields: resolution.file_fields().to_vec(),
+        filter,
+        exact_filter: query.exact_filter && complete,
+        deleted,
+        batch_size: query.batch_size,
+    };
+    let batches = open(table, partition, bucket, file, read).await?;
+    let after = query.filter.filter(|_| query.exact_filter && !complete);
+    let (fields, name) = (query.fields, file.file_name.clone());
+    let resolved = batches.map(move |batch| {
+        let batch = resolution.apply(&batch?).context("file", &name)?;
+        match &after {
+            Some(filter) => rows::matching(&batch, filter, &fields),
+            None => Ok(batch),
+        }
+    });
+    Ok(resolved.try_filter(|batch| std::future::ready(batch.num_rows() > 0)).boxed())
+}
+
+/// Streams all rows of a file that `deletion` leaves, each with its position in the file as the last column.
+///
+/// # Errors
+/// As [`read_file`].
+pub async fn read_positions(
+    table: &Table,
+    partition: &BinaryRow,
+    bucket: i32,
+    file: &DataFileMeta,
+    deletion: Option<&DeletionFile>,
+    mut query: FileQuery,
+) -> Result<BatchStream> {
+    query.fields.push(super::row_position_field());
+    read_file(table, partition, bucket, file, deletion, query).await
+}
+
+async fn open(
+    table: &Table,
+    partition: &BinaryRow,
+    bucket: i32,
+    file: &DataFileMeta,
+    read: FileRead,
+) -> Result<BatchStream> {
+    let place = place_of(table, partition, bucket, file)?;
+    let size = u64::try_from(file.file_size).map_err(|_| Error::corrupt("a file has a negative size"))?;
+    let format = format_of(&file.file_name)?;
+    let source: Arc<dyn RangeReader> = Arc::new(StoredFile::new(Arc::clone(table.storage()), place, size));
+    format.read(source, read).await.context("table", table.name())
+}
+
+/// The columns that a file holds, by the schema it was written with.
+async fn stored_fields(table: &Table, file: &DataFileMeta) -> Result<Vec<DataField>> {
+    let schema = if file.schema_id == table.schema().id {
+        Arc::new(table.schema().clone())
+    } else {
+        Schemas::new(table).get(file.schema_id).await?
+    };
+    let mut fields = if schema.is_primary_key_table() { key_value_columns(&schema) } else { schema.fields.clone() };
+    if !schema.is_primary_key_table() {
+        fields.push(row_id_field());
+        fields.push(DataField::new(SEQUENCE_NUMBER_ID, SEQUENCE_NUMBER, DataType::nullable(Kind::BigInt)));
+    }
+    if let Some(columns) = &file.write_cols {
+        fields.retain(|field| columns.contains(&field.name) || is_system(field));
+    }
+    Ok(fields)
+}
+
+/// `_KEY_` columns are left out: the values hold the same.
+fn key_value_columns(schema: &TableSchema) -> Vec<DataField> {
+    let key = |f: &DataField| f.id >= KEY_FIELD_ID_OFFSET && !is_system(f);
+    schema.key_value_fields().into_iter().filter(|f| !key(f)).collect()
+}
+
+fn is_system(field: &DataField) -> bool {
+    field.id >= ROW_ID_ID
+}
+
+/// Whether a column's values depend on where in the file the row stands or on the file as a whole.
+fn is_positional(field: &DataField, stored: &[DataField]) -> bool {
+    // Without a primary key the file may hold row ids and sequence numbers, or leave them to its metadata.
+    let tracking = stored.iter().any(|f| f.id == ROW_ID_ID);
+    field.id == ROW_POSITION_ID || (tracking && matches!(field.id, ROW_ID_ID | SEQUENCE_NUMBER_ID))
+}
+
+/// Positions are only known when every row is read, so deletion vector and filter are applied afterwards.
+async fn tracked(
+    table: &Table,
+    partition: &BinaryRow,
+    bucket: i32,
+    file: &DataFileMeta,
+    deletion: Option<&DeletionFile>,
+    query: FileQuery,
+    stored: &[DataField],
+) -> Result<BatchStream> {
+    let wanted: Vec<DataField> = query.fields.iter().filter(|f| f.id != ROW_POSITION_ID).cloned().collect();
+    let resolution = Resolution::new(&wanted, stored).context("file", &file.file_name)?;
+    let deleted = match deletion {
+        Some(deletion) => Some(Arc::new(index::deleted(table, deletion).await?)),
+        None => None,
+    };
+    let read = FileRead {
+        fields: resolution.file_fields().to_vec(),
+        filter: None,
+        exact_filter: false,
+        deleted: None,
+        batch_size: query.batch_size,
+    };
+    let batches = open(table, partition, bucket, file, read).await?;
+    let mut tracking = Tracking::new(file, query.fields, deleted);
+    let filter = query.filter.filter(|_| query.exact_filter);
+    let name = file.file_name.clone();
+    let rows = batches.map(move |batch: Result<RecordBatch>| {
+        let batch = tracking.apply(&resolution.apply(&batch?).context("file", &name)?).context("file", &name)?;
+        match &filter {
+            Some(filter) => rows::matching(&batch, filter, tracking.fields()),
+            None => Ok(batch),
+        }
+    });
+    Ok(rows.try_filter(|batch| std::future::ready(batch.num_rows() > 0)).boxed())
+}
