@@ -9,8 +9,6 @@ mod place;
 mod query;
 mod range;
 mod rows;
-#[cfg(test)]
-mod tests;
 mod write;
 
 pub use place::{Place, extra_file_path, place_of};

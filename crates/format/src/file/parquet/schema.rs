@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::errors::Result;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
@@ -58,7 +58,7 @@ impl Shape {
         match &data_type.kind {
             Kind::Array(element) | Kind::Vector { element, .. } => {
                 let element = inner.build("element", element, element_id(self.id, inner.depth))?;
-                group(vec![repeated("list", vec![element])?], Some(LogicalType::List))
+                group(vec![repeated("list", ConvertedType::NONE, vec![element])?], Some(LogicalType::List))
             }
             Kind::Map(key, value) => group(vec![inner.entries(key, value)?], Some(LogicalType::Map)),
             Kind::Multiset(element) => {
@@ -74,7 +74,7 @@ impl Shape {
         let key = key.clone().with_nullable(false);
         let key = self.build("key", &key, map_key_id(self.id, self.depth))?;
         let value = self.build("value", value, map_value_id(self.id, self.depth))?;
-        repeated("key_value", vec![key, value])
+        repeated("key_value", ConvertedType::MAP_KEY_VALUE, vec![key, value])
     }
 
     fn leaf(self, name: &str, kind: &Kind, repetition: Repetition, id: i32) -> Result<Type> {
@@ -85,18 +85,24 @@ impl Shape {
             .with_id(Some(id));
         if let Kind::Decimal { precision, scale } = kind {
             builder = builder.with_precision(i32::from(*precision)).with_scale(i32::from(*scale));
-            builder = builder.with_length(decimal_length(*precision));
         }
-        if physical == Physical::FIXED_LEN_BYTE_ARRAY && !matches!(kind, Kind::Decimal { .. }) {
-            builder = builder.with_length(INT96_LENGTH);
+        if physical == Physical::FIXED_LEN_BYTE_ARRAY {
+            builder = builder.with_length(match kind {
+                Kind::Decimal { precision, .. } => decimal_length(*precision),
+                _ => INT96_LENGTH,
+            });
         }
         builder.build()
     }
 }
 
-fn repeated(name: &str, fields: Vec<Type>) -> Result<TypePtr> {
-    let fields = fields.into_iter().map(Arc::new).collect();
-    Type::group_type_builder(name).with_repetition(Repetition::REPEATED).with_fields(fields).build().map(Arc::new)
+fn repeated(name: &str, converted: ConvertedType, fields: Vec<Type>) -> Result<TypePtr> {
+    Type::group_type_builder(name)
+        .with_repetition(Repetition::REPEATED)
+        .with_converted_type(converted)
+        .with_fields(fields.into_iter().map(Arc::new).collect())
+        .build()
+        .map(Arc::new)
 }
 
 fn variant(name: &str, id: i32) -> Result<TypePtr> {
