@@ -1,0 +1,4 @@
+//! Other implementations and Linn on the same tables. Runs with `cargo xtask interop`; without the peers it skips.
+
+mod peers_read_fixtures;
+mod peers_write;
