@@ -1,1 +1,12 @@
-//! manifest
+//! The manifests of a table as readers see them: read in parallel through a cache, deletions cancelled (spec: format.md C.4).
+//!
+//! Manifests are immutable and named by uuid, so what was read once stays right.
+
+mod cache;
+mod live;
+mod parallel;
+mod store;
+
+pub use cache::ManifestCache;
+pub use live::{LiveFiles, Selection};
+pub use store::Manifests;

@@ -1,11 +1,29 @@
-//! Planning a read: snapshot → manifests → splits.
+//! Planning a read: snapshot → manifests → splits (spec: features.md B8, B9; format.md C.4).
+//!
+//! Files are left out on what manifests say of them, in order of cost: partition, bucket and level on whole manifests
+//! and then on columns of entries, key and value statistics on the entries left, embedded file indexes last. A value
+//! filter never separates records of one key that a merge must see together.
+
+mod bucket;
+mod filter;
+mod pack;
+mod plan;
+mod select;
+mod vector;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use linn_format::SnapshotId;
 use linn_format::file::DataFileMeta;
 use linn_format::manifest::DeletionVectorMeta;
+use linn_format::predicate::Predicate;
 use linn_format::row::BinaryRow;
+use linn_format::snapshot::Snapshot;
+
+use crate::table::Table;
 
 /// A deletion vector and the index file it lies in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +58,15 @@ impl Split {
     pub fn row_count(&self) -> i64 {
         self.files.iter().map(|f| f.row_count).sum()
     }
+
+    /// Rows that a read returns, when that is known without reading: physical rows less those deleted.
+    pub fn merged_row_count(&self) -> Option<i64> {
+        if !self.raw_convertible {
+            return None;
+        }
+        let deleted: Option<i64> = self.deletion_files.iter().flatten().map(|d| d.meta.cardinality).sum();
+        Some(self.row_count() - deleted?)
+    }
 }
 
 /// The splits of one snapshot.
@@ -49,4 +76,76 @@ pub struct Plan {
     pub snapshot_id: Option<SnapshotId>,
     /// Splits in partition, bucket, key order.
     pub splits: Vec<Split>,
+}
+
+/// What to plan; see [`Table::scan`].
+#[derive(Debug, Clone)]
+pub struct Scan {
+    table: Table,
+    snapshot: Option<Arc<Snapshot>>,
+    filter: Predicate,
+    partitions: Option<Vec<BinaryRow>>,
+    buckets: Option<Vec<i32>>,
+    limit: Option<u64>,
+    every_level: bool,
+}
+
+impl Table {
+    /// Starts planning a read: of everything, at the snapshot that the options travel to, else the latest.
+    pub fn scan(&self) -> Scan {
+        Scan {
+            table: self.clone(),
+            snapshot: None,
+            filter: Predicate::Constant(true),
+            partitions: None,
+            buckets: None,
+            limit: None,
+            every_level: false,
+        }
+    }
+}
+
+impl Scan {
+    /// Only rows that may satisfy this as well. Files are left out by it, rows are not.
+    #[must_use]
+    pub fn filter(mut self, filter: Predicate) -> Self {
+        self.filter = Predicate::and([self.filter, filter]);
+        self
+    }
+
+    /// Only these partitions.
+    #[must_use]
+    pub fn partitions(mut self, partitions: Vec<BinaryRow>) -> Self {
+        self.partitions = Some(partitions);
+        self
+    }
+
+    /// Only these buckets.
+    #[must_use]
+    pub fn buckets(mut self, buckets: Vec<i32>) -> Self {
+        self.buckets = Some(buckets);
+        self
+    }
+
+    /// Enough splits for so many rows, where that can be told; the reader still has to stop at the limit.
+    #[must_use]
+    pub fn limit(mut self, rows: u64) -> Self {
+        self.limit = Some(rows);
+        self
+    }
+
+    /// This snapshot, whatever the options say.
+    #[must_use]
+    pub fn snapshot(mut self, snapshot: Arc<Snapshot>) -> Self {
+        self.snapshot = Some(snapshot);
+        self
+    }
+
+    /// Also files of level 0 where batch reads leave them out (tables with deletion vectors, first-row): compaction and
+    /// lookups need them.
+    #[must_use]
+    pub fn every_level(mut self) -> Self {
+        self.every_level = true;
+        self
+    }
 }

@@ -8,6 +8,7 @@ use linn_format::options::{Options, option};
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
+use crate::manifest::ManifestCache;
 use crate::schema::SchemaCache;
 use crate::seam::{Env, Storage};
 
@@ -24,7 +25,14 @@ struct Inner {
     branch: Option<String>,
     schema: TableSchema,
     env: Env,
+    caches: Caches,
+}
+
+/// What is kept of a table's metadata, shared by its clones. Manifests of all branches lie together, schemas do not.
+#[derive(Debug, Clone, Default)]
+struct Caches {
     schemas: Arc<SchemaCache>,
+    manifests: ManifestCache,
 }
 
 impl Table {
@@ -32,12 +40,12 @@ impl Table {
     /// schema chooses the branch.
     pub fn new(name: impl Into<String>, path: impl Into<String>, schema: TableSchema, env: Env) -> Self {
         let path: String = path.into();
-        Self::build(name.into(), path.trim_end_matches('/').to_owned(), schema, env, Arc::default())
+        Self::build(name.into(), path.trim_end_matches('/').to_owned(), schema, env, Caches::default())
     }
 
-    fn build(name: String, path: String, schema: TableSchema, env: Env, schemas: Arc<SchemaCache>) -> Self {
+    fn build(name: String, path: String, schema: TableSchema, env: Env, caches: Caches) -> Self {
         let branch = schema.options.get("branch").filter(|branch| !matches!(*branch, "" | "main")).map(str::to_owned);
-        Self { inner: Arc::new(Inner { name, path, branch, schema, env, schemas }) }
+        Self { inner: Arc::new(Inner { name, path, branch, schema, env, caches }) }
     }
 
     /// The same table with options that hold for this caller only, such as hints of one query; they override those of the
@@ -56,15 +64,18 @@ impl Table {
         }
         let mut schema = self.inner.schema.clone();
         schema.options = schema.options.merged(dynamic);
-        let schemas = if dynamic.contains("branch") { Arc::default() } else { Arc::clone(&self.inner.schemas) };
-        Ok(Self::build(self.inner.name.clone(), self.inner.path.clone(), schema, self.inner.env.clone(), schemas))
+        let mut caches = self.inner.caches.clone();
+        if dynamic.contains("branch") {
+            caches.schemas = Arc::default();
+        }
+        Ok(Self::build(self.inner.name.clone(), self.inner.path.clone(), schema, self.inner.env.clone(), caches))
     }
 
     /// The same table at another version of its schema; options given to [`with_options`](Self::with_options) are gone.
     #[must_use]
     pub fn with_schema(&self, schema: TableSchema) -> Self {
         let inner = &self.inner;
-        Self::build(inner.name.clone(), inner.path.clone(), schema, inner.env.clone(), Arc::clone(&inner.schemas))
+        Self::build(inner.name.clone(), inner.path.clone(), schema, inner.env.clone(), inner.caches.clone())
     }
 
     /// `db.table`.
@@ -102,7 +113,11 @@ impl Table {
         &self.inner.env.storage
     }
 
+    pub(crate) fn manifest_cache(&self) -> &ManifestCache {
+        &self.inner.caches.manifests
+    }
+
     pub(crate) fn schema_cache(&self) -> &Arc<SchemaCache> {
-        &self.inner.schemas
+        &self.inner.caches.schemas
     }
 }

@@ -408,6 +408,14 @@ impl EntryBatch {
         }
     }
 
+    /// The small file index that an entry carries.
+    ///
+    /// # Errors
+    /// None in practice; it was checked when it was read.
+    pub fn embedded_index(&self, i: usize) -> Result<Option<Bytes>> {
+        Ok(self.identity_parts(i)?.1)
+    }
+
     /// An entry in full.
     ///
     /// # Errors

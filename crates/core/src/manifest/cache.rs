@@ -1,0 +1,51 @@
+//! Decoded manifests in memory, least used out first, bounded by their bytes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use linn_format::manifest::{EntryBatch, StatsColumns};
+use moka::sync::Cache;
+
+/// Bytes of decoded manifests that a cache keeps unless told otherwise.
+const DEFAULT_BYTES: u64 = 256 << 20;
+
+/// Decoded manifests by file name and by what was read of them.
+#[derive(Clone)]
+pub struct ManifestCache {
+    entries: Cache<(String, StatsColumns), Arc<EntryBatch>>,
+}
+
+impl ManifestCache {
+    /// A cache of so many bytes; 0 keeps nothing.
+    pub fn new(bytes: u64) -> Self {
+        let weigh = |(name, _): &(String, StatsColumns), batch: &Arc<EntryBatch>| {
+            u32::try_from(batch.memory_size() + name.len()).unwrap_or(u32::MAX)
+        };
+        Self { entries: Cache::builder().max_capacity(bytes).weigher(weigh).build() }
+    }
+
+    /// A manifest with at least these statistics.
+    pub(super) fn get(&self, name: &str, stats: StatsColumns) -> Option<Arc<EntryBatch>> {
+        let all = self.entries.get(&(name.to_owned(), StatsColumns::All));
+        match stats {
+            StatsColumns::All => all,
+            StatsColumns::Keys => all.or_else(|| self.entries.get(&(name.to_owned(), stats))),
+        }
+    }
+
+    pub(super) fn put(&self, name: &str, stats: StatsColumns, batch: Arc<EntryBatch>) {
+        self.entries.insert((name.to_owned(), stats), batch);
+    }
+}
+
+impl Default for ManifestCache {
+    fn default() -> Self {
+        Self::new(DEFAULT_BYTES)
+    }
+}
+
+impl fmt::Debug for ManifestCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ManifestCache").field("bytes", &self.entries.weighted_size()).finish_non_exhaustive()
+    }
+}

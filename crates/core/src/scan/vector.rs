@@ -1,0 +1,51 @@
+//! Deletion vectors of the files of a plan, from the index manifest (spec: format.md C.11).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use linn_format::file::DataFileMeta;
+use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, IndexManifestEntry};
+use linn_format::row::BinaryRow;
+use linn_format::{Error, Result};
+
+use super::DeletionFile;
+use crate::table::Table;
+
+/// The deletion vectors of a snapshot by data file.
+#[derive(Debug, Default)]
+pub(super) struct Vectors {
+    buckets: HashMap<(BinaryRow, i32), HashMap<String, DeletionFile>>,
+}
+
+impl Vectors {
+    pub(super) fn new(table: &Table, entries: Vec<IndexManifestEntry>) -> Result<Self> {
+        let mut buckets: HashMap<(BinaryRow, i32), HashMap<String, DeletionFile>> = HashMap::new();
+        let vectors = entries.into_iter().filter(|e| e.kind == FileKind::Add && e.index_type == DELETION_VECTORS_INDEX);
+        for entry in vectors {
+            let path = index_path(table, &entry)?;
+            let files = buckets.entry((entry.partition, entry.bucket)).or_default();
+            for meta in entry.deletion_vectors.into_iter().flatten() {
+                files.insert(meta.data_file.clone(), DeletionFile { path: path.clone(), meta });
+            }
+        }
+        Ok(Self { buckets })
+    }
+
+    /// The vector of each file, in order; empty when no file has one.
+    pub(super) fn of(&self, key: &(BinaryRow, i32), files: &[Arc<DataFileMeta>]) -> Vec<Option<DeletionFile>> {
+        let Some(vectors) = self.buckets.get(key) else { return Vec::new() };
+        let found: Vec<_> = files.iter().map(|f| vectors.get(&f.file_name).cloned()).collect();
+        if found.iter().all(Option::is_none) { Vec::new() } else { found }
+    }
+}
+
+fn index_path(table: &Table, entry: &IndexManifestEntry) -> Result<String> {
+    if let Some(path) = &entry.external_path {
+        return Err(Error::unsupported("feature: index files outside of the table").with("path", path));
+    }
+    let in_bucket = table.options().get("index-file-in-data-file-dir").is_some_and(|v| v.eq_ignore_ascii_case("true"));
+    match in_bucket {
+        true => Ok(format!("{}/{}", table.bucket_path(&entry.partition, entry.bucket)?, entry.file_name)),
+        false => Ok(table.index_path(&entry.file_name)),
+    }
+}
