@@ -4,15 +4,19 @@
 //! the bucket returns.
 
 mod bucket;
+mod dedicated;
 mod files;
 mod levels;
 mod pick;
 mod plan;
 mod run;
+mod table;
 
 pub(crate) use bucket::{Compactor, Settings};
+pub use dedicated::BucketPlan;
 pub(crate) use files::{BucketFiles, Output, Sink};
 pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
 pub use plan::{Limits, Step, plan};
 pub(crate) use run::Compacted;
+pub(crate) use table::TableFiles;

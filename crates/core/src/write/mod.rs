@@ -10,6 +10,7 @@ mod check;
 mod route;
 mod settings;
 mod spill;
+mod table;
 mod writer;
 
 #[cfg(test)]

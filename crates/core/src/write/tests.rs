@@ -1,6 +1,7 @@
 //! Writing and compacting over files in memory.
 
 mod store;
+mod table;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

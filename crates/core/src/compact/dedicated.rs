@@ -1,0 +1,145 @@
+//! Compaction as a job of its own: all buckets of a snapshot are looked at, and what is due is done.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use linn_format::file::DataFileMeta;
+use linn_format::row::BinaryRow;
+use linn_format::{Error, Result};
+
+use super::bucket::{Compactor, Settings};
+use super::pick::Choice;
+use super::plan::Step;
+use super::run::{Compacted, Task};
+use super::table::TableFiles;
+use crate::commit::CommitMessage;
+use crate::merge::{KeyOrder, MergeSpec};
+use crate::seam::Pool;
+use crate::snapshot::Snapshots;
+use crate::table::Table;
+
+/// What a compaction would do in one bucket.
+#[derive(Debug, Clone)]
+pub struct BucketPlan {
+    /// Partition.
+    pub partition: BinaryRow,
+    /// Bucket.
+    pub bucket: i32,
+    /// Bucket count of the partition.
+    pub total_buckets: i32,
+    /// The files that were picked, where they go, and why.
+    pub choice: Choice,
+    /// How; empty when the files are where they belong.
+    pub steps: Vec<Step>,
+}
+
+struct Bucket {
+    total_buckets: i32,
+    files: Vec<Arc<DataFileMeta>>,
+}
+
+impl Table {
+    /// What [`Table::compact`] would do at the latest snapshot, for display.
+    ///
+    /// # Errors
+    /// As [`Table::compact`].
+    pub async fn plan_compaction(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<BucketPlan>> {
+        let mut plans = Vec::new();
+        for (plan, _) in self.compactions(partitions, full).await? {
+            plans.push(plan);
+        }
+        Ok(plans)
+    }
+
+    /// Compacts a primary-key table at its latest snapshot, all of it or some partitions, completely or only what the
+    /// table's options say is due, and returns what to commit. Files are read and written on the compaction pool, as
+    /// many buckets at once as it has threads; `write-only` does not matter here.
+    ///
+    /// # Errors
+    /// `Unsupported` for a table whose compaction needs what Linn lacks. When one bucket fails, the new files of the
+    /// others are deleted.
+    pub async fn compact(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<CommitMessage>> {
+        let mut waiting: VecDeque<_> = self.compactions(partitions, full).await?.into();
+        let parallelism = self.env().spawn.parallelism(Pool::Compaction).max(1);
+        let mut running = VecDeque::new();
+        let mut done: Vec<(Task, CommitMessage)> = Vec::new();
+        let mut failure: Option<Error> = None;
+        loop {
+            while running.len() < parallelism && failure.is_none() {
+                let Some((plan, task)) = waiting.pop_front() else { break };
+                let (sender, receiver) = oneshot::channel();
+                let work = task.clone();
+                let run = async move {
+                    sender.send(work.run().await).ok();
+                };
+                self.env().spawn.spawn(Pool::Compaction, Box::pin(run));
+                running.push_back((plan, task, receiver));
+            }
+            let Some((plan, task, receiver)) = running.pop_front() else { break };
+            match receiver.await.unwrap_or_else(|_| Err(Error::internal("a compaction ended without a result"))) {
+                Ok(compacted) => done.push((task, message(&plan, compacted))),
+                Err(e) => {
+                    failure.get_or_insert(e);
+                }
+            }
+        }
+        match failure {
+            None => Ok(done.into_iter().map(|(_, message)| message).collect()),
+            Some(e) => {
+                for (task, message) in done {
+                    task.give_up(&message.compact_before, &message.compact_after).await;
+                }
+                Err(e)
+            }
+        }
+    }
+
+    async fn compactions(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<(BucketPlan, Task)>> {
+        let settings = Arc::new(Settings::of(self.schema())?);
+        let spec = Arc::new(MergeSpec::of(self.schema(), &self.schema().fields)?);
+        let order = KeyOrder::of(self.schema());
+        let mut compactions = Vec::new();
+        for ((partition, bucket), found) in self.buckets(partitions).await? {
+            let partition = BinaryRow::from_serialized(partition)?;
+            let files = Arc::new(TableFiles {
+                table: self.clone(),
+                partition: partition.clone(),
+                bucket,
+                batch_size: settings.batch_size,
+            });
+            let mut compactor =
+                Compactor::new(self.env().clone(), files, spec.clone(), order.clone(), settings.clone(), found.files);
+            if let Some((choice, task)) = compactor.task(full)? {
+                let steps = task.steps.clone();
+                let total_buckets = found.total_buckets;
+                compactions.push((BucketPlan { partition, bucket, total_buckets, choice, steps }, task));
+            }
+        }
+        Ok(compactions)
+    }
+
+    /// The files of every bucket at the latest snapshot, by serialised partition and bucket.
+    async fn buckets(&self, partitions: Option<&[BinaryRow]>) -> Result<BTreeMap<(Vec<u8>, i32), Bucket>> {
+        let mut buckets: BTreeMap<(Vec<u8>, i32), Bucket> = BTreeMap::new();
+        let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(buckets) };
+        let mut scan = self.scan().snapshot(snapshot).every_level();
+        if let Some(partitions) = partitions {
+            scan = scan.partitions(partitions.to_vec());
+        }
+        for split in scan.plan().await?.splits {
+            let key = (split.partition.to_serialized().to_vec(), split.bucket);
+            let bucket =
+                buckets.entry(key).or_insert_with(|| Bucket { total_buckets: split.total_buckets, files: Vec::new() });
+            bucket.files.extend(split.files);
+        }
+        Ok(buckets)
+    }
+}
+
+fn message(plan: &BucketPlan, compacted: Compacted) -> CommitMessage {
+    let mut message = CommitMessage::new(plan.partition.clone(), plan.bucket, plan.total_buckets);
+    message.compact_before = compacted.before;
+    message.compact_after = compacted.after;
+    message
+}

@@ -1,0 +1,66 @@
+//! Writers of a table: where the buckets' files are and what they hold by the latest snapshot.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use linn_format::file::DataFileMeta;
+use linn_format::row::BinaryRow;
+use linn_format::{Error, Result};
+
+use super::budget::MemoryBudget;
+use super::writer::{Buckets, TableWriter};
+use crate::compact::{self, BucketFiles, TableFiles};
+use crate::snapshot::Snapshots;
+use crate::table::Table;
+
+impl Table {
+    /// A writer of this primary-key table with a memory budget of its own (`write-buffer-size`).
+    ///
+    /// # Errors
+    /// `Unsupported` for append tables and for dynamic and postponed buckets, `Invalid` for bad option values.
+    pub fn writer(&self, user: &str) -> Result<TableWriter> {
+        self.writer_within(user, MemoryBudget::new(self.options().write_buffer_size()?))
+    }
+
+    /// A writer whose buffers draw on a budget that it may share with others.
+    ///
+    /// # Errors
+    /// As [`Table::writer`].
+    pub fn writer_within(&self, user: &str, budget: MemoryBudget) -> Result<TableWriter> {
+        if !self.schema().is_primary_key_table() {
+            return Err(Error::unsupported("feature writing append tables").with("table", self.name()));
+        }
+        let batch_size = compact::Settings::of(self.schema())?.batch_size;
+        let buckets = Arc::new(TableBuckets { table: self.clone(), batch_size });
+        TableWriter::new(self.schema(), self.env(), buckets, budget)
+            .map_err(|e| e.with("table", self.name()).with("user", user))
+    }
+}
+
+struct TableBuckets {
+    table: Table,
+    batch_size: usize,
+}
+
+#[async_trait]
+impl Buckets for TableBuckets {
+    async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<(Arc<dyn BucketFiles>, Vec<Arc<DataFileMeta>>)> {
+        let (table, batch_size) = (self.table.clone(), self.batch_size);
+        let files = Arc::new(TableFiles { table, partition: partition.clone(), bucket, batch_size });
+        let Some(snapshot) = Snapshots::new(&self.table).latest().await? else { return Ok((files, Vec::new())) };
+        let scan = self.table.scan().snapshot(snapshot).every_level();
+        let plan = scan.partitions(vec![partition.clone()]).buckets(vec![bucket]).plan().await?;
+        let buckets = self.table.options().bucket()?;
+        let mut live = Vec::new();
+        for split in plan.splits {
+            if split.total_buckets != buckets {
+                let was = split.total_buckets;
+                return Err(Error::invalid(format!("the partition has {was} buckets, the table now {buckets}"))
+                    .with("table", self.table.name())
+                    .with_hint("overwrite the partition to give it the new number of buckets"));
+            }
+            live.extend(split.files);
+        }
+        Ok((files, live))
+    }
+}
