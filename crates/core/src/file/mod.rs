@@ -4,17 +4,23 @@
 //! A file is read through the schema that it was written with; what comes out has the columns asked for, whatever the
 //! file called them. Files are immutable: a path is written once.
 
+mod bucket;
 mod index;
 mod place;
 mod query;
 mod range;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod write;
+mod zip;
 
+pub(crate) use bucket::StoredBucket;
 pub use place::{Place, extra_file_path, place_of};
 pub use query::{FileQuery, read_file, read_positions};
 pub use range::StoredFile;
 pub use write::{FileKind, RollingWriter};
+pub use zip::{read_group, row_groups};
 
 use linn_format::types::{DataField, DataType, Kind, ROW_ID, ROW_ID_ID};
 

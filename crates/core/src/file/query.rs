@@ -123,7 +123,7 @@ async fn open(
 }
 
 /// The columns that a file holds, by the schema it was written with.
-async fn stored_fields(table: &Table, file: &DataFileMeta) -> Result<Vec<DataField>> {
+pub(super) async fn stored_fields(table: &Table, file: &DataFileMeta) -> Result<Vec<DataField>> {
     let schema = if file.schema_id == table.schema().id {
         Arc::new(table.schema().clone())
     } else {
