@@ -52,7 +52,12 @@ fn query(fields: &[DataField]) -> FileQuery {
     FileQuery { fields: fields.to_vec(), filter: None, exact_filter: false, batch_size: 1000 }
 }
 
-async fn read(table: &Table, file: &DataFileMeta, deletion: Option<&DeletionFile>, query: FileQuery) -> Vec<RecordBatch> {
+async fn read(
+    table: &Table,
+    file: &DataFileMeta,
+    deletion: Option<&DeletionFile>,
+    query: FileQuery,
+) -> Vec<RecordBatch> {
     let stream = read_file(table, &BinaryRow::empty(), 0, file, deletion, query).await.unwrap();
     stream.try_collect().await.unwrap()
 }
@@ -171,8 +176,7 @@ async fn files_of_older_schemas_are_read_by_field_id() {
     assert_eq!(got.schema().fields().iter().map(|f| f.name().as_str()).collect::<Vec<_>>(), ["k", "text", "added"]);
     assert_eq!(got.column(1), key_values(0..20).column(1));
     assert_eq!(got.column(2).null_count(), 20);
-    asked.filter =
-        Some(Predicate::Compare { field_id: 1, op: CompareOp::Eq, literal: Datum::String("v7".to_owned()) });
+    asked.filter = Some(Predicate::Compare { field_id: 1, op: CompareOp::Eq, literal: Datum::String("v7".to_owned()) });
     asked.exact_filter = true;
     assert_eq!(keys(&read(&new, &files[0], None, asked.clone()).await), [7]);
     let added = new.schema().fields[2].id;
@@ -264,7 +268,8 @@ async fn damaged_and_missing_files_say_which() {
 #[tokio::test]
 async fn compacted_changelogs_are_parts_of_a_file() {
     let (_, table) = keyed(&[]).await;
-    let file = |name: &str| DataFileMeta { file_name: name.to_owned(), ..crate::fixture::file("x", 0, None).as_ref().clone() };
+    let file =
+        |name: &str| DataFileMeta { file_name: name.to_owned(), ..crate::fixture::file("x", 0, None).as_ref().clone() };
     let place = |name: &str| place_of(&table, &BinaryRow::empty(), 1, &file(name));
     let real = "db.db/t/bucket-0/compacted-changelog-u$0-10.cc-parquet".to_owned();
     let part = place("compacted-changelog-u$0-10-10-7.cc-parquet").unwrap();

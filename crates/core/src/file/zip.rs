@@ -26,7 +26,9 @@ pub fn row_groups(files: &[Arc<DataFileMeta>]) -> Vec<Vec<Arc<DataFileMeta>>> {
     let mut groups: Vec<Vec<Arc<DataFileMeta>>> = Vec::new();
     for file in sorted {
         match groups.last_mut() {
-            Some(group) if file.first_row_id.is_some() && group[0].first_row_id == file.first_row_id => group.push(file),
+            Some(group) if file.first_row_id.is_some() && group[0].first_row_id == file.first_row_id => {
+                group.push(file)
+            }
             _ => groups.push(vec![file]),
         }
     }
@@ -56,7 +58,8 @@ pub async fn read_group(
     let sources = sources(table, group, &query.fields).await?;
     let mut parts = Vec::new();
     for (file, fields) in sources.iter().filter(|(_, fields)| !fields.is_empty()) {
-        let query = FileQuery { fields: fields.clone(), filter: None, exact_filter: false, batch_size: query.batch_size };
+        let query =
+            FileQuery { fields: fields.clone(), filter: None, exact_filter: false, batch_size: query.batch_size };
         parts.push(Part { stream: read_file(table, partition, bucket, file, None, query).await?, batch: None });
     }
     let order: Vec<i32> = sources.iter().flat_map(|(_, fields)| fields.iter().map(|f| f.id)).collect();
@@ -125,7 +128,8 @@ fn zipped(parts: Vec<Part>, order: Vec<i32>, rows: i64, query: FileQuery) -> Bat
                 let uneven = || Error::corrupt("files of the same row ids have different numbers of rows");
                 return if whole { Ok(None) } else { Err(uneven()) };
             }
-            let columns: Vec<(FieldRef, ArrayRef)> = parts.iter_mut().filter_map(|p| p.take(count)).flat_map(columns).collect();
+            let columns: Vec<(FieldRef, ArrayRef)> =
+                parts.iter_mut().filter_map(|p| p.take(count)).flat_map(columns).collect();
             let batch = assemble(&query.fields, &order, &columns, count)?;
             let batch = match exact(&query) {
                 Some(filter) => rows::matching(&batch, filter, &query.fields)?,
