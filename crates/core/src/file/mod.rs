@@ -4,7 +4,6 @@
 //! A file is read through the schema that it was written with; what comes out has the columns asked for, whatever the
 //! file called them. Files are immutable: a path is written once.
 
-mod bucket;
 mod index;
 mod place;
 mod query;
@@ -15,7 +14,6 @@ mod tests;
 mod write;
 mod zip;
 
-pub(crate) use bucket::StoredBucket;
 pub use place::{Place, extra_file_path, place_of};
 pub use query::{FileQuery, read_file, read_positions};
 pub use range::StoredFile;
