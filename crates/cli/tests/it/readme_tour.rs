@@ -45,7 +45,8 @@ fn missing<'e>(expected: &'e [String], output: &str) -> Option<&'e String> {
 fn bash(script: &str, dir: &Path) -> std::process::Output {
     let binaries = Path::new(BINARY).parent().unwrap();
     let path = std::env::join_paths(
-        std::iter::once(binaries.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        std::iter::once(binaries.to_owned())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     );
     let mut command = Command::new("bash");
     // No setting of the machine may have a say: neither a file in the home folder nor a variable.
