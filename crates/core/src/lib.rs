@@ -18,6 +18,7 @@ pub mod schema;
 pub mod seam;
 pub mod snapshot;
 pub mod storage;
+pub mod system;
 pub mod table;
 pub mod write;
 

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 mod array;
 mod order;
+mod show;
 
 #[cfg(test)]
 mod tests;

@@ -2,3 +2,4 @@
 
 mod peers_read_fixtures;
 mod peers_write;
+mod system_tables;
