@@ -7,6 +7,7 @@
 mod bucket;
 mod filter;
 mod pack;
+mod partition;
 mod plan;
 mod select;
 mod vector;

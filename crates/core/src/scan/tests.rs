@@ -190,3 +190,13 @@ async fn files_of_append_tables_stay_in_order() {
     assert!(plan.splits.iter().all(|s| s.raw_convertible));
     assert!(table.scan().filter(equals(V, text("x"))).plan().await.unwrap().splits.is_empty());
 }
+
+#[tokio::test]
+async fn partitions_are_listed_by_path() {
+    let table = table(memory(), schema(true, true, &[("bucket", "2")])).await;
+    let messages = [2, 1].map(|p| message(row(&[p]), 0, 2, vec![file(&format!("f{p}"), 0, Some((0, 9)))]));
+    commit(&table, 1, messages.to_vec()).await;
+    assert_eq!(table.scan().partition_paths().await.unwrap(), ["p=1", "p=2"]);
+    let some = table.scan().filter(equals(P, Datum::Int(2))).partition_paths().await.unwrap();
+    assert_eq!(some, ["p=2"]);
+}

@@ -3,6 +3,7 @@
 //!
 //! Hints only save a listing: a wrong or missing hint costs time, never a wrong answer.
 
+mod pin;
 mod tag;
 mod travel;
 

@@ -1,0 +1,82 @@
+//! Pinning: a table that stays at one snapshot, so that all parts of one query see the same rows.
+
+use linn_format::Result;
+
+use super::Snapshots;
+use super::travel::KEYS;
+use crate::schema::Schemas;
+use crate::table::Table;
+
+impl Table {
+    /// This table at the snapshot that its options travel to, with the schema of that snapshot, else at the latest one,
+    /// with the schema it has. An empty table stays as it is.
+    ///
+    /// # Errors
+    /// As [`Snapshots::travel`]; `NotFound` or `Corrupt` for the schema of the snapshot.
+    pub async fn pinned(&self) -> Result<Self> {
+        let snapshots = Snapshots::new(self);
+        let Some(snapshot) = snapshots.resolve(self.options()).await? else {
+            return match snapshots.latest().await? {
+                Some(latest) => self.with_options(&[("scan.snapshot-id", latest.id.to_string())].into_iter().collect()),
+                None => Ok(self.clone()),
+            };
+        };
+        let mut schema = match snapshot.schema_id == self.schema().id {
+            true => self.schema().clone(),
+            false => (*Schemas::new(self).get(snapshot.schema_id).await?).clone(),
+        };
+        schema.options = self.options().clone();
+        // The snapshot of a tag may have expired; then the tag is what pins it.
+        if snapshots.exists(snapshot.id).await? {
+            for key in KEYS {
+                schema.options.remove(key);
+            }
+            schema.options.set("scan.snapshot-id", snapshot.id.to_string());
+        }
+        Ok(self.with_schema(schema))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commit::Commit;
+    use crate::fixture::{added, memory, schema, table};
+    use crate::snapshot::Tags;
+
+    #[tokio::test]
+    async fn a_pinned_table_does_not_move() {
+        let table = table(memory(), schema(false, false, &[("bucket", "-1")])).await;
+        assert_eq!(table.pinned().await.unwrap().options(), table.options());
+        let commit = |identifier, name| {
+            let table = table.clone();
+            async move { table.committer("u").commit(Commit::streaming(identifier, vec![added(&[name])])).await.unwrap() }
+        };
+        commit(1, "a").await;
+        let first = table.pinned().await.unwrap();
+        commit(2, "b").await;
+        let count = async |table: &Table| {
+            table.scan().plan().await.unwrap().splits.iter().map(|s| s.files.len()).sum::<usize>()
+        };
+        assert_eq!((count(&first).await, count(&table).await), (1, 2));
+        assert_eq!(first.pinned().await.unwrap().options().get("scan.snapshot-id"), Some("1"));
+    }
+
+    #[tokio::test]
+    async fn a_tag_is_pinned_by_its_snapshot_or_by_itself() {
+        let table = table(memory(), schema(false, false, &[("bucket", "-1")])).await;
+        table.committer("u").commit(Commit::streaming(1, vec![added(&["a"])])).await.unwrap();
+        let snapshot = Snapshots::new(&table).latest().await.unwrap().unwrap();
+        Tags::new(&table).create("t", &snapshot, None).await.unwrap();
+        let tagged = table.with_options(&[("scan.tag-name", "t")].into_iter().collect()).unwrap();
+        let pinned = tagged.pinned().await.unwrap();
+        assert_eq!(
+            (pinned.options().get("scan.tag-name"), pinned.options().get("scan.snapshot-id")),
+            (None, Some("1"))
+        );
+        table.storage().delete(&Snapshots::new(&table).path(snapshot.id)).await.unwrap();
+        let pinned = tagged.pinned().await.unwrap();
+        assert_eq!(pinned.options().get("scan.tag-name"), Some("t"));
+        assert_eq!(pinned.scan().plan().await.unwrap().snapshot_id, Some(snapshot.id));
+    }
+}
