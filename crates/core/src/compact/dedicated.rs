@@ -9,10 +9,11 @@ use linn_format::row::BinaryRow;
 use linn_format::{Error, Result};
 
 use super::bucket::{Compactor, Settings};
-use super::pick::Choice;
+use super::pick::{Choice, Reason};
 use super::plan::Step;
 use super::run::{Compacted, Task};
 use super::table::TableFiles;
+use crate::append;
 use crate::commit::CommitMessage;
 use crate::merge::{KeyOrder, MergeSpec};
 use crate::seam::Pool;
@@ -30,8 +31,16 @@ pub struct BucketPlan {
     pub total_buckets: i32,
     /// The files that were picked, where they go, and why.
     pub choice: Choice,
-    /// How; empty when the files are where they belong.
+    /// How; empty when the files are where they belong, and for append tables, whose files are only put together.
     pub steps: Vec<Step>,
+}
+
+impl From<append::Bin> for BucketPlan {
+    fn from(bin: append::Bin) -> Self {
+        let append::Bin { partition, bucket, total_buckets, files } = bin;
+        let choice = Choice { output_level: 0, files, reason: Reason::SmallFiles };
+        Self { partition, bucket, total_buckets, choice, steps: Vec::new() }
+    }
 }
 
 struct Bucket {
@@ -45,6 +54,10 @@ impl Table {
     /// # Errors
     /// As [`Table::compact`].
     pub async fn plan_compaction(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<BucketPlan>> {
+        if !self.schema().is_primary_key_table() {
+            let bins = append::plan(self, partitions, full).await?;
+            return Ok(bins.into_iter().map(BucketPlan::from).collect());
+        }
         let mut plans = Vec::new();
         for (plan, _) in self.compactions(partitions, full).await? {
             plans.push(plan);
@@ -52,7 +65,7 @@ impl Table {
         Ok(plans)
     }
 
-    /// Compacts a primary-key table at its latest snapshot, all of it or some partitions, completely or only what the
+    /// Compacts a table at its latest snapshot, all of it or some partitions, completely or only what the
     /// table's options say is due, and returns what to commit. Files are read and written on the compaction pool, as
     /// many buckets at once as it has threads; `write-only` does not matter here.
     ///
@@ -60,6 +73,9 @@ impl Table {
     /// `Unsupported` for a table whose compaction needs what Linn lacks. When one bucket fails, the new files of the
     /// others are deleted.
     pub async fn compact(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<CommitMessage>> {
+        if !self.schema().is_primary_key_table() {
+            return append::compact(self, partitions, full).await;
+        }
         let mut waiting: VecDeque<_> = self.compactions(partitions, full).await?.into();
         let parallelism = self.env().spawn.parallelism(Pool::Compaction).max(1);
         let mut running = VecDeque::new();

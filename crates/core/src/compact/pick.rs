@@ -75,6 +75,8 @@ pub enum Reason {
     RunCount,
     /// Level 0 must not stay.
     ForceUpLevel0,
+    /// Small files of an append table.
+    SmallFiles,
 }
 
 /// Runs to compact into one level.

@@ -9,4 +9,5 @@ mod store;
 
 pub use cache::ManifestCache;
 pub use live::{LiveFiles, Selection};
+pub(crate) use parallel::run;
 pub use store::Manifests;

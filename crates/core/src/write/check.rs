@@ -17,6 +17,8 @@ pub(crate) struct Check {
     kind_column: Option<usize>,
     ignore_delete: bool,
     ignore_update_before: bool,
+    /// Whether all rows must be `+I`, as in append tables.
+    insert_only: bool,
 }
 
 impl Check {
@@ -39,6 +41,7 @@ impl Check {
             kind_column,
             ignore_delete: options.ignore_delete()?,
             ignore_update_before: options.ignore_update_before()?,
+            insert_only: !schema.is_primary_key_table(),
             schema: schema.clone(),
         })
     }
@@ -112,6 +115,7 @@ impl Check {
         let update_before = RowKind::UpdateBefore as i8;
         let ignored =
             |kind: i8| (self.ignore_delete && kind & 1 == 1) || (self.ignore_update_before && kind == update_before);
+        self.only_inserts(&kinds, ignored)?;
         if !kinds.values().iter().any(|k| ignored(*k)) {
             return Ok((rows, kinds));
         }
@@ -119,6 +123,18 @@ impl Check {
         let kept = arrow_select::filter::filter(&kinds, &keep)?;
         let kinds = kept.as_primitive_opt().ok_or_else(|| Error::internal("filtered row kinds changed their type"))?;
         Ok((arrow_select::filter::filter_record_batch(&rows, &keep)?, kinds.clone()))
+    }
+}
+
+impl Check {
+    /// An append table has no key by which a row could be found again.
+    fn only_inserts(&self, kinds: &Int8Array, ignored: impl Fn(i8) -> bool) -> Result<()> {
+        let insert = RowKind::Insert as i8;
+        let other = kinds.values().iter().position(|k| *k != insert && !ignored(*k));
+        let Some(row) = other.filter(|_| self.insert_only) else { return Ok(()) };
+        let kind = RowKind::from_byte(kinds.value(row).unsigned_abs()).map_or("?", RowKind::short);
+        Err(Error::invalid(format!("row {row} is a {kind}, and a table without primary key takes only +I"))
+            .with_hint("write inserts, or give the table a primary key"))
     }
 }
 

@@ -7,6 +7,7 @@
 mod bucket;
 mod budget;
 mod check;
+mod open;
 mod route;
 mod settings;
 mod spill;
@@ -17,5 +18,8 @@ mod writer;
 mod tests;
 
 pub use budget::MemoryBudget;
+pub(crate) use budget::Share;
+pub(crate) use settings::spill_compression;
+pub(crate) use spill::Spill;
 pub(crate) use writer::Buckets;
 pub use writer::TableWriter;

@@ -23,7 +23,10 @@ pub(crate) struct Routed {
     pub(crate) kinds: Int8Array,
 }
 
-/// The routing of one table with fixed buckets.
+/// Number of buckets of an append table that has none: all rows of a partition are in bucket 0.
+const UNAWARE: i32 = -1;
+
+/// The routing of one table with fixed buckets, or without.
 #[derive(Debug)]
 pub(crate) struct Router {
     partition: Columns,
@@ -58,13 +61,18 @@ impl Router {
     /// The routing of a table.
     ///
     /// # Errors
-    /// `Unsupported` for dynamic and postponed buckets.
+    /// `Unsupported` for dynamic and postponed buckets; `Invalid` for an append table with buckets and no `bucket-key`.
     pub(crate) fn new(schema: &TableSchema) -> Result<Self> {
         let buckets = schema.options.bucket()?;
-        if buckets <= 0 {
-            return Err(Error::unsupported(format!("feature writing to a primary-key table with bucket={buckets}")));
+        let unaware = buckets == UNAWARE && !schema.is_primary_key_table();
+        if buckets <= 0 && !unaware {
+            return Err(Error::unsupported(format!("feature writing to a table with bucket={buckets}")));
         }
         let keys = schema.bucket_keys()?.into_iter().map(|f| f.name.clone()).collect::<Vec<_>>();
+        if keys.is_empty() && buckets > 1 {
+            return Err(Error::invalid(format!("rows cannot be given one of {buckets} buckets without a key"))
+                .with_hint("set 'bucket-key', or 'bucket' to '-1'"));
+        }
         Ok(Self {
             partition: Columns::of(schema, schema.partition_keys.clone())?,
             key: Columns::of(schema, keys)?,
@@ -73,7 +81,7 @@ impl Router {
         })
     }
 
-    /// Number of buckets.
+    /// Number of buckets; −1 for an append table without.
     pub(crate) fn buckets(&self) -> i32 {
         self.buckets
     }
@@ -85,7 +93,7 @@ impl Router {
         }
         let (partition_of, firsts) = self.partitions(rows)?;
         let buckets = match self.buckets {
-            1 => vec![0; rows.num_rows()],
+            1 | UNAWARE => vec![0; rows.num_rows()],
             many => self.function.buckets(&self.key.pick(rows), &self.key.types, many)?,
         };
         let mut index: HashMap<(u32, i32), usize> = HashMap::new();

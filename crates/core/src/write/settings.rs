@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_ipc::CompressionType;
-use linn_format::options::ChangelogProducer;
+use linn_format::options::{ChangelogProducer, Options};
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
@@ -43,13 +43,7 @@ impl Settings {
     /// `Invalid` for a bad option value.
     pub(crate) fn of(schema: &TableSchema, env: &Env, total_buckets: i32) -> Result<Self> {
         let options = &schema.options;
-        let spill_compression = match options.get("spill-compression").map(|c| c.trim().to_ascii_lowercase()).as_deref()
-        {
-            None | Some("zstd") => Some(CompressionType::ZSTD),
-            Some("lz4" | "lzo") => Some(CompressionType::LZ4_FRAME),
-            Some("none") => None,
-            Some(other) => return Err(Error::invalid(format!("spill-compression {other} is not known"))),
-        };
+        let spill_compression = spill_compression(options)?;
         let disk =
             options.get("write-buffer-spill.max-disk-size").map(linn_format::options::parse_memory).transpose()?;
         let compaction = compact::Settings::of(schema)?;
@@ -76,5 +70,18 @@ impl Settings {
     /// not spilled, as a spill holds it merged.
     pub(crate) fn may_spill(&self, spills: usize, bytes: u64) -> bool {
         self.spillable && !self.input_changelog && spills < self.max_spills && bytes < self.max_spill_bytes
+    }
+}
+
+/// `spill-compression`: the codec of spill files, `None` for none.
+///
+/// # Errors
+/// `Invalid` for a codec that is not known.
+pub(crate) fn spill_compression(options: &Options) -> Result<Option<CompressionType>> {
+    match options.get("spill-compression").map(|c| c.trim().to_ascii_lowercase()).as_deref() {
+        None | Some("zstd") => Ok(Some(CompressionType::ZSTD)),
+        Some("lz4" | "lzo") => Ok(Some(CompressionType::LZ4_FRAME)),
+        Some("none") => Ok(None),
+        Some(other) => Err(Error::invalid(format!("spill-compression {other} is not known"))),
     }
 }

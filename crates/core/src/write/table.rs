@@ -14,10 +14,10 @@ use crate::snapshot::Snapshots;
 use crate::table::Table;
 
 impl Table {
-    /// A writer of this primary-key table with a memory budget of its own (`write-buffer-size`).
+    /// A writer with a memory budget of its own (`write-buffer-size`).
     ///
     /// # Errors
-    /// `Unsupported` for append tables and for dynamic and postponed buckets, `Invalid` for bad option values.
+    /// `Unsupported` for dynamic and postponed buckets, `Invalid` for bad option values.
     pub fn writer(&self, user: &str) -> Result<TableWriter> {
         self.writer_within(user, MemoryBudget::new(self.options().write_buffer_size()?))
     }
@@ -27,19 +27,35 @@ impl Table {
     /// # Errors
     /// As [`Table::writer`].
     pub fn writer_within(&self, user: &str, budget: MemoryBudget) -> Result<TableWriter> {
-        if !self.schema().is_primary_key_table() {
-            return Err(Error::unsupported("feature writing append tables").with("table", self.name()));
-        }
+        self.open_writer(user, budget, true)
+    }
+
+    /// A writer of rows that will replace what is there: it does not look at the table's files and does not compact. Its
+    /// messages are for [`Committer::overwrite`](crate::Committer::overwrite).
+    ///
+    /// # Errors
+    /// As [`Table::writer`].
+    pub fn overwriter(&self, user: &str) -> Result<TableWriter> {
+        let table = self.with_options(&[("write-only", "true")].into_iter().collect())?;
+        table.open_writer(user, MemoryBudget::new(self.options().write_buffer_size()?), false)
+    }
+
+    fn open_writer(&self, user: &str, budget: MemoryBudget, restore: bool) -> Result<TableWriter> {
         let batch_size = compact::Settings::of(self.schema())?.batch_size;
-        let buckets = Arc::new(TableBuckets { table: self.clone(), batch_size });
-        TableWriter::new(self.schema(), self.env(), buckets, budget)
-            .map_err(|e| e.with("table", self.name()).with("user", user))
+        let buckets = Arc::new(TableBuckets { table: self.clone(), batch_size, restore });
+        let writer = match self.schema().is_primary_key_table() {
+            true => TableWriter::new(self.schema(), self.env(), buckets, budget),
+            false => TableWriter::append(self, buckets, budget),
+        };
+        writer.map_err(|e| e.with("table", self.name()).with("user", user))
     }
 }
 
 struct TableBuckets {
     table: Table,
     batch_size: usize,
+    /// Whether the live files matter.
+    restore: bool,
 }
 
 #[async_trait]
@@ -47,6 +63,9 @@ impl Buckets for TableBuckets {
     async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<(Arc<dyn BucketFiles>, Vec<Arc<DataFileMeta>>)> {
         let (table, batch_size) = (self.table.clone(), self.batch_size);
         let files = Arc::new(TableFiles { table, partition: partition.clone(), bucket, batch_size });
+        if !self.restore {
+            return Ok((files, Vec::new()));
+        }
         let Some(snapshot) = Snapshots::new(&self.table).latest().await? else { return Ok((files, Vec::new())) };
         let scan = self.table.scan().snapshot(snapshot).every_level();
         let plan = scan.partitions(vec![partition.clone()]).buckets(vec![bucket]).plan().await?;

@@ -1,4 +1,4 @@
-//! The writer of a primary-key table.
+//! The writer of a table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,14 +10,16 @@ use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
-use super::bucket::BucketWriter;
 use super::budget::MemoryBudget;
 use super::check::Check;
+use super::open::{OneBucket, Opener};
 use super::route::Router;
 use super::settings::Settings;
+use crate::append;
 use crate::commit::CommitMessage;
 use crate::compact::BucketFiles;
 use crate::seam::Env;
+use crate::table::Table;
 
 /// Where a writer finds the buckets of its table.
 #[async_trait]
@@ -28,29 +30,41 @@ pub(crate) trait Buckets: Send + Sync {
 
 /// Writes rows of one table into its buckets. At any time a bucket may have one writer only.
 pub struct TableWriter {
-    buckets: Arc<dyn Buckets>,
-    settings: Arc<Settings>,
+    opener: Opener,
+    env: Env,
     check: Check,
     router: Router,
     budget: MemoryBudget,
     /// By serialised partition and bucket, so that messages come in a fixed order.
-    writers: BTreeMap<(Vec<u8>, i32), BucketWriter>,
+    writers: BTreeMap<(Vec<u8>, i32), OneBucket>,
 }
 
 impl TableWriter {
-    /// A writer whose buffers draw on `budget`.
+    /// A writer of merge trees whose buffers draw on `budget`.
     pub(crate) fn new(
         schema: &TableSchema,
         env: &Env,
         buckets: Arc<dyn Buckets>,
         budget: MemoryBudget,
     ) -> Result<Self> {
-        let router = Router::new(schema)?;
+        let settings = Settings::of(schema, env, Router::new(schema)?.buckets())?;
+        Self::with_opener(schema, env, Opener::MergeTree(buckets, Arc::new(settings)), budget)
+    }
+
+    /// A writer of an append table whose buffers draw on `budget`. Where sequence numbers go on, `buckets` tells.
+    pub(crate) fn append(table: &Table, buckets: Arc<dyn Buckets>, budget: MemoryBudget) -> Result<Self> {
+        let total_buckets = Router::new(table.schema())?.buckets();
+        let settings = Arc::new(append::Settings::of(table, total_buckets)?);
+        let opener = Opener::Append((total_buckets > 0).then_some(buckets), settings);
+        Self::with_opener(table.schema(), table.env(), opener, budget)
+    }
+
+    fn with_opener(schema: &TableSchema, env: &Env, opener: Opener, budget: MemoryBudget) -> Result<Self> {
         Ok(Self {
-            buckets,
-            settings: Arc::new(Settings::of(schema, env, router.buckets())?),
+            opener,
+            env: env.clone(),
             check: Check::new(schema)?,
-            router,
+            router: Router::new(schema)?,
             budget,
             writers: BTreeMap::new(),
         })
@@ -66,7 +80,7 @@ impl TableWriter {
         let (rows, kinds) = self.check.rows(batch, kinds)?;
         for routed in self.router.split(&rows, &kinds)? {
             let writer = self.bucket(&routed.partition, routed.bucket).await?;
-            writer.write(&routed.rows, routed.kinds)?;
+            writer.write(routed.rows, routed.kinds).await?;
         }
         while self.budget.is_exceeded() {
             let Some(largest) = self.writers.values_mut().max_by_key(|w| w.memory()).filter(|w| w.memory() > 0) else {
@@ -82,7 +96,7 @@ impl TableWriter {
     /// # Errors
     /// `Unsupported` for a `write-only` table and for tables whose compaction needs what Linn lacks.
     pub async fn compact(&mut self, partition: &BinaryRow, bucket: i32, full: bool) -> Result<()> {
-        if self.settings.compaction.is_none() {
+        if matches!(&self.opener, Opener::MergeTree(_, settings) if settings.compaction.is_none()) {
             return Err(Error::unsupported("compaction by a write-only writer")
                 .with_hint("set 'write-only' to 'false' for the compacting job"));
         }
@@ -96,8 +110,8 @@ impl TableWriter {
     /// # Errors
     /// What writing and compacting yield; what was written already is handed over by a later call.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
-        let settings = self.settings.clone();
-        let parallelism = settings.env.spawn.parallelism(crate::seam::Pool::Work).max(1);
+        let env = self.env.clone();
+        let parallelism = env.spawn.parallelism(crate::seam::Pool::Work).max(1);
         let writers = std::mem::take(&mut self.writers);
         let tasks: Vec<_> = writers
             .into_iter()
@@ -117,7 +131,7 @@ impl TableWriter {
         loop {
             while running.len() < parallelism {
                 let Some((task, receiver)) = tasks.next() else { break };
-                settings.env.spawn.spawn(crate::seam::Pool::Work, task);
+                env.spawn.spawn(crate::seam::Pool::Work, task);
                 running.push_back(receiver);
             }
             let Some(receiver) = running.pop_front() else { break };
@@ -155,11 +169,10 @@ impl TableWriter {
         Ok(())
     }
 
-    async fn bucket(&mut self, partition: &BinaryRow, bucket: i32) -> Result<&mut BucketWriter> {
+    async fn bucket(&mut self, partition: &BinaryRow, bucket: i32) -> Result<&mut OneBucket> {
         let key = (partition.to_serialized().to_vec(), bucket);
         if !self.writers.contains_key(&key) {
-            let (files, live) = self.buckets.open(partition, bucket).await?;
-            let writer = BucketWriter::new(partition.clone(), bucket, self.settings.clone(), files, live, &self.budget);
+            let writer = self.opener.open(partition, bucket, &self.budget).await?;
             self.writers.insert(key.clone(), writer);
         }
         self.writers.get_mut(&key).ok_or_else(|| Error::internal("the writer of a bucket vanished"))
