@@ -8,6 +8,7 @@ use linn_format::file::DataFileMeta;
 use linn_format::manifest::{EntryBatch, StatsColumns};
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
+use parking_lot::Mutex;
 
 use super::text::row_text;
 use crate::manifest::{Manifests, Selection};
@@ -22,6 +23,8 @@ pub(super) struct LiveBucket {
     pub(super) bucket: i32,
     pub(super) total_buckets: i32,
     pub(super) files: Vec<DataFileMeta>,
+    /// When the newest file was made that the manifests tell of, also of those that are gone; local wall clock.
+    pub(super) newest: Option<i64>,
 }
 
 /// The buckets of a snapshot, by the text of the partition and the bucket.
@@ -33,8 +36,22 @@ pub(super) async fn live_buckets(table: &Table, stats: StatsColumns) -> Result<V
 /// The buckets of this snapshot.
 pub(super) async fn buckets_of(table: &Table, snapshot: &Snapshot, stats: StatsColumns) -> Result<Vec<LiveBucket>> {
     let manifests = Manifests::new(table);
-    let all = |batch: Arc<EntryBatch>| async move { Ok(Selection::of(&batch, |_| true)) };
+    let newest = Arc::new(Mutex::new(BTreeMap::<(Vec<u8>, i32), Option<i64>>::new()));
+    let noted = Arc::clone(&newest);
+    let all = move |batch: Arc<EntryBatch>| {
+        let noted = Arc::clone(&noted);
+        async move {
+            for i in 0..batch.len() {
+                let made = batch.file(i)?.creation_time;
+                let mut noted = noted.lock();
+                let newest = noted.entry((batch.partition(i).to_vec(), batch.bucket(i))).or_default();
+                *newest = (*newest).max(made);
+            }
+            Ok(Selection::of(&batch, |_| true))
+        }
+    };
     let files = manifests.live(manifests.of_snapshot(snapshot).await?, stats, all).await?;
+    let newest = std::mem::take(&mut *newest.lock());
     let fields = table.schema().partition_fields();
     // Partitions may look alike and still be different: the bytes tell them apart.
     let mut buckets: BTreeMap<(String, Vec<u8>, i32), LiveBucket> = BTreeMap::new();
@@ -42,12 +59,14 @@ pub(super) async fn buckets_of(table: &Table, snapshot: &Snapshot, stats: StatsC
         let bytes = batch.partition(i).to_vec();
         let partition = BinaryRow::from_serialized(bytes.clone())?;
         let text = row_text(&partition, &fields)?;
+        let made = newest.get(&(bytes.clone(), batch.bucket(i))).copied().flatten();
         let bucket = buckets.entry((text.clone(), bytes, batch.bucket(i))).or_insert_with(|| LiveBucket {
             partition,
             partition_text: text,
             bucket: batch.bucket(i),
             total_buckets: batch.total_buckets(i),
             files: Vec::new(),
+            newest: made,
         });
         bucket.files.push(batch.file(i)?);
     }

@@ -29,11 +29,11 @@ struct Sum {
 impl Sum {
     fn add(&mut self, bucket: &LiveBucket) {
         self.total_buckets = bucket.total_buckets;
-        for DataFileMeta { row_count, file_size, creation_time, .. } in &bucket.files {
+        self.newest = self.newest.max(bucket.newest);
+        for DataFileMeta { row_count, file_size, .. } in &bucket.files {
             self.records = self.records.saturating_add(*row_count);
             self.bytes = self.bytes.saturating_add(*file_size);
             self.files += 1;
-            self.newest = self.newest.max(*creation_time);
         }
     }
 }

@@ -45,8 +45,10 @@ pub fn evolve(file: FileStats<'_>, field: &DataField) -> Result<ColumnRange> {
         return Err(Error::corrupt(format!("null count {null_count:?} of column {:?}", of_file.name)));
     }
     let widening = is_widening(&of_file.data_type.kind, &field.data_type.kind);
-    // Another cast can make nulls of values, but no values of nulls.
-    let null_count = null_count.filter(|n| widening || *n == file.row_count);
+    // Another cast can make nulls of values, but no values of nulls. What changes inside of a value keeps the value.
+    let (from, to) = (&of_file.data_type.kind, &field.data_type.kind);
+    let kept = widening || (!is_scalar(to) && std::mem::discriminant(from) == std::mem::discriminant(to));
+    let null_count = null_count.filter(|n| kept || *n == file.row_count);
     let bound = |row: &BinaryRow| -> Result<Option<Datum>> {
         if !widening || row.arity() <= at || !is_scalar(&of_file.data_type.kind) {
             return Ok(None);
