@@ -1,1 +1,5 @@
-//! catalog
+//! Catalogs: how names become tables.
+
+mod filesystem;
+
+pub use filesystem::FilesystemCatalog;

@@ -1,1 +1,276 @@
-//! read
+//! Reading splits: raw files one after the other, overlapping files through the merge.
+//!
+//! Filters are exact: only rows for which the filter is true come out. Below a merge only what cannot change its result
+//! is filtered, key columns and files whose keys nothing else has (cases: M15); everything else is filtered after it.
+
+mod prefetch;
+mod rows;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use futures::{StreamExt, TryStreamExt};
+use linn_format::file::{DataFileMeta, key_value_batch_fields};
+use linn_format::predicate::Predicate;
+use linn_format::types::{DataField, arrow_schema};
+use linn_format::{BatchStream, Error, Result};
+
+pub use prefetch::prefetch;
+
+use crate::file::{FileQuery, read_file};
+use crate::merge::{KeyOrder, MergeSpec, merge, sections};
+use crate::scan::{DeletionFile, Split};
+use crate::table::Table;
+
+/// How many files of a split are opened ahead of the one being read.
+const OPEN_AHEAD: usize = 2;
+
+impl Table {
+    /// Starts to describe a read of this table's rows.
+    pub fn read(&self) -> ReadBuilder {
+        ReadBuilder { table: self.clone(), fields: self.schema().fields.clone(), filter: None, limit: None }
+    }
+}
+
+/// What to read of every split.
+#[derive(Debug)]
+pub struct ReadBuilder {
+    table: Table,
+    fields: Vec<DataField>,
+    filter: Option<Predicate>,
+    limit: Option<usize>,
+}
+
+impl ReadBuilder {
+    /// Only these columns of the table, in this order.
+    #[must_use]
+    pub fn fields(mut self, fields: Vec<DataField>) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// Only these columns by name.
+    ///
+    /// # Errors
+    /// `NotFound` naming a column that the table does not have.
+    pub fn project<S: AsRef<str>>(mut self, names: &[S]) -> Result<Self> {
+        self.fields = names
+            .iter()
+            .map(|name| {
+                let name = name.as_ref();
+                self.table.schema().field(name).cloned().ok_or_else(|| {
+                    let all: Vec<&str> = self.table.schema().fields.iter().map(|f| f.name.as_str()).collect();
+                    Error::not_found("the table has no such column")
+                        .with("table", self.table.name())
+                        .with("column", name)
+                        .with_hint(format!("its columns are {}", all.join(", ")))
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    /// Only rows for which this is true.
+    #[must_use]
+    pub fn filter(mut self, filter: Option<Predicate>) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// At most so many rows of every split.
+    #[must_use]
+    pub fn limit(mut self, limit: Option<usize>) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Checks the description.
+    ///
+    /// # Errors
+    /// `Invalid` when the table's options contradict its schema, `Unsupported` naming the feature.
+    pub fn build(self) -> Result<Read> {
+        let Self { table, fields, filter, limit } = self;
+        let mut read_fields = fields.clone();
+        let known: HashSet<i32> = fields.iter().map(|f| f.id).collect();
+        let mut wanted: Vec<i32> = filter.as_ref().map(|f| f.field_ids().into_iter().collect()).unwrap_or_default();
+        wanted.retain(|id| !known.contains(id));
+        wanted.sort_unstable();
+        for id in wanted {
+            let field = table.schema().field_by_id(id).ok_or_else(|| {
+                Error::invalid(format!("the filter is over field {id}, which the table does not have"))
+                    .with("table", table.name())
+            })?;
+            read_fields.push(field.clone());
+        }
+        let merge = match table.schema().is_primary_key_table() {
+            true => Some(Merge {
+                spec: Arc::new(MergeSpec::of(table.schema(), &read_fields)?),
+                order: KeyOrder::of(table.schema()),
+            }),
+            false => None,
+        };
+        let batch_size = table.options().read_batch_size()?.max(MIN_BATCH);
+        let schema = arrow_schema(&fields)?;
+        let inner = Inner { table, fields, read_fields, filter, limit, merge, batch_size, schema };
+        Ok(Read { inner: Arc::new(inner) })
+    }
+}
+
+/// Batches below this size cost more in bookkeeping than they save in memory.
+const MIN_BATCH: usize = 8192;
+
+/// Reads splits of one table. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Read {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    table: Table,
+    /// What comes out.
+    fields: Vec<DataField>,
+    /// What is read: `fields`, then the columns that only the filter needs.
+    read_fields: Vec<DataField>,
+    filter: Option<Predicate>,
+    limit: Option<usize>,
+    merge: Option<Merge>,
+    batch_size: usize,
+    schema: SchemaRef,
+}
+
+#[derive(Debug)]
+struct Merge {
+    spec: Arc<MergeSpec>,
+    order: KeyOrder,
+}
+
+impl Read {
+    /// Schema of the batches: the columns asked for, nothing else.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.inner.schema
+    }
+
+    /// The rows of a split. Rows of a merge tree come in key order within a section.
+    ///
+    /// # Errors
+    /// `NotFound` when a file is gone (the snapshot has expired), `Corrupt` with the path.
+    pub async fn stream(&self, split: &Split) -> Result<BatchStream> {
+        let inner = &self.inner;
+        let rows = match &inner.merge {
+            Some(merge) if !split.raw_convertible => self.merged(merge, split)?,
+            _ => self.raw(split),
+        };
+        let columns = inner.fields.len();
+        let rows = rows.map(move |batch| rows::take_columns(&batch?, columns)).boxed();
+        Ok(match inner.limit {
+            Some(limit) => rows::limit(rows, limit),
+            None => rows,
+        })
+    }
+
+    /// Files that need no merge: all filters go down to the pages.
+    fn raw(&self, split: &Split) -> BatchStream {
+        let this = Arc::clone(&self.inner);
+        let files = files_with_vectors(split);
+        let (partition, bucket) = (split.partition.clone(), split.bucket);
+        futures::stream::iter(files)
+            .map(move |(file, deletion)| {
+                let this = Arc::clone(&this);
+                let partition = partition.clone();
+                async move {
+                    let query = FileQuery {
+                        fields: this.read_fields.clone(),
+                        filter: this.filter.clone(),
+                        exact_filter: true,
+                        batch_size: this.batch_size,
+                    };
+                    read_file(&this.table, &partition, bucket, &file, deletion.as_ref(), query).await
+                }
+            })
+            .buffered(OPEN_AHEAD)
+            .try_flatten()
+            .boxed()
+    }
+
+    fn merged(&self, merge: &Merge, split: &Split) -> Result<BatchStream> {
+        let mut streams = Vec::new();
+        for section in sections(&split.files, &merge.order)? {
+            streams.push(match section.runs.len() {
+                1 => self.single(section.runs.into_iter().flatten().collect(), split),
+                _ => self.section(merge, section.runs, split),
+            });
+        }
+        Ok(futures::stream::iter(streams).flatten().boxed())
+    }
+
+    /// One run: every key is there once, so only retractions have to go.
+    fn single(&self, files: Vec<Arc<DataFileMeta>>, split: &Split) -> BatchStream {
+        let fields = key_value_batch_fields(&self.inner.read_fields);
+        let rows = self.chain(files, split, fields, self.inner.filter.clone(), true);
+        rows.map(|batch| rows::without_retractions(&batch?)).boxed()
+    }
+
+    fn section(&self, merge: &Merge, runs: Vec<Vec<Arc<DataFileMeta>>>, split: &Split) -> BatchStream {
+        let inner = &self.inner;
+        let keys: HashSet<i32> = inner.table.schema().trimmed_primary_keys().iter().map(|f| f.id).collect();
+        let key_filter = inner.filter.clone().map(|f| f.split(|id| keys.contains(&id)).0);
+        let fields = key_value_batch_fields(merge.spec.read_fields());
+        let env = inner.table.env();
+        let runs: Vec<BatchStream> = runs
+            .into_iter()
+            .map(|files| prefetch(env, self.chain(files, split, fields.clone(), key_filter.clone(), false)))
+            .collect();
+        let merged = self::merge(runs, Arc::clone(&merge.spec), false, inner.batch_size);
+        let Some(filter) = inner.filter.clone() else { return merged };
+        let read_fields = inner.read_fields.clone();
+        merged.map(move |batch| rows::matching(&batch?, &filter, &read_fields)).boxed()
+    }
+
+    /// Files of one run as one stream of key-value batches.
+    fn chain(
+        &self,
+        files: Vec<Arc<DataFileMeta>>,
+        split: &Split,
+        fields: Vec<DataField>,
+        filter: Option<Predicate>,
+        exact_filter: bool,
+    ) -> BatchStream {
+        let this = Arc::clone(&self.inner);
+        let (partition, bucket) = (split.partition.clone(), split.bucket);
+        let vectors: Vec<Option<DeletionFile>> = files.iter().map(|file| vector_of(split, file)).collect();
+        futures::stream::iter(files.into_iter().zip(vectors))
+            .then(move |(file, deletion)| {
+                let this = Arc::clone(&this);
+                let partition = partition.clone();
+                let query = FileQuery {
+                    fields: fields.clone(),
+                    filter: filter.clone(),
+                    exact_filter,
+                    batch_size: this.batch_size,
+                };
+                async move { read_file(&this.table, &partition, bucket, &file, deletion.as_ref(), query).await }
+            })
+            .try_flatten()
+            .boxed()
+    }
+}
+
+fn files_with_vectors(split: &Split) -> Vec<(Arc<DataFileMeta>, Option<DeletionFile>)> {
+    split.files.iter().map(|file| (Arc::clone(file), vector_of(split, file))).collect()
+}
+
+fn vector_of(split: &Split, file: &Arc<DataFileMeta>) -> Option<DeletionFile> {
+    let at = split.files.iter().position(|f| Arc::ptr_eq(f, file))?;
+    split.deletion_files.get(at).cloned().flatten()
+}
+
+/// Collects a stream, for small results.
+///
+/// # Errors
+/// The first error of the stream.
+pub async fn collect(stream: BatchStream) -> Result<Vec<RecordBatch>> {
+    stream.try_collect().await
+}

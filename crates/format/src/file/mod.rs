@@ -17,7 +17,7 @@ pub mod parquet;
 pub mod resolve;
 pub(crate) mod select;
 
-pub use layout::KeyValueLayout;
+pub use layout::{KeyValueLayout, key_value_batch_fields};
 pub use meta::{DataFileMeta, FileSource};
 
 use crate::options::Options;

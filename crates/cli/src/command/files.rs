@@ -1,0 +1,100 @@
+//! `linn files`: the data files of a snapshot.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use linn::format::file::DataFileMeta;
+use linn::format::partition::{partition_path, partition_value};
+use linn::format::row::BinaryRow;
+use linn::{Result, Table};
+
+use super::{snapshot, tree};
+use crate::args::FilesCommand;
+use crate::context::Context;
+use crate::output::{Columns, print};
+
+/// The files of one bucket.
+#[derive(Debug)]
+pub(super) struct Bucket {
+    /// Partition as a path, empty in a table without partitions.
+    pub(super) partition: String,
+    /// Bucket.
+    pub(super) bucket: i32,
+    /// Files, by level and then by key.
+    pub(super) files: Vec<Arc<DataFileMeta>>,
+}
+
+pub(super) async fn run(context: &Context, command: FilesCommand) -> Result<()> {
+    match command {
+        FilesCommand::List { table, snapshot } => {
+            let table = context.table(&table).await?;
+            list(context, &table, &buckets(&table, snapshot).await?)
+        }
+        FilesCommand::Tree { table, snapshot } => {
+            let table = context.table(&table).await?;
+            print(&tree::draw(&table, &buckets(&table, snapshot).await?)?)
+        }
+    }
+}
+
+/// The buckets of a snapshot, or of the latest one, in partition and bucket order; none in an empty table.
+async fn buckets(table: &Table, id: Option<i64>) -> Result<Vec<Bucket>> {
+    let found = match snapshot::find(table, id).await {
+        Err(e) if id.is_none() && e.kind() == linn::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found?,
+    };
+    let mut buckets: BTreeMap<(String, i32), Vec<Arc<DataFileMeta>>> = BTreeMap::new();
+    for split in table.scan().snapshot(found).every_level().plan().await?.splits {
+        let key = (partition(table, &split.partition)?, split.bucket);
+        buckets.entry(key).or_default().extend(split.files);
+    }
+    let mut all = Vec::with_capacity(buckets.len());
+    for ((partition, bucket), mut files) in buckets {
+        files.sort_by_key(|f| (f.level, f.min_sequence_number));
+        all.push(Bucket { partition, bucket, files });
+    }
+    Ok(all)
+}
+
+/// A partition as a path.
+pub(super) fn partition(table: &Table, row: &BinaryRow) -> Result<String> {
+    let options = table.options();
+    let fields = table.schema().partition_fields();
+    partition_path(row, &fields, options.legacy_partition_name()?, options.partition_default_name())
+}
+
+/// A key as text, its columns separated by commas.
+pub(super) fn key(table: &Table, row: &BinaryRow) -> Result<String> {
+    if row.arity() == 0 {
+        return Ok(String::new());
+    }
+    let mut texts = Vec::new();
+    for (i, field) in table.schema().trimmed_primary_keys().iter().enumerate() {
+        texts.push(match row.datum(i, &field.data_type)? {
+            Some(datum) => partition_value(&datum, &field.data_type, false).unwrap_or_else(|_| "…".to_owned()),
+            None => "null".to_owned(),
+        });
+    }
+    Ok(texts.join(","))
+}
+
+fn list(context: &Context, table: &Table, buckets: &[Bucket]) -> Result<()> {
+    let rows: Vec<(&Bucket, &DataFileMeta)> =
+        buckets.iter().flat_map(|b| b.files.iter().map(move |f| (b, f.as_ref()))).collect();
+    let keys =
+        |of: fn(&DataFileMeta) -> &BinaryRow| rows.iter().map(|(_, f)| key(table, of(f))).collect::<Result<Vec<_>>>();
+    Columns::new()
+        .text("partition", rows.iter().map(|(b, _)| &b.partition))
+        .number("bucket", rows.iter().map(|(b, _)| i64::from(b.bucket)))
+        .number("level", rows.iter().map(|(_, f)| i64::from(f.level)))
+        .text("file", rows.iter().map(|(_, f)| &f.file_name))
+        .number("bytes", rows.iter().map(|(_, f)| f.file_size))
+        .number("rows", rows.iter().map(|(_, f)| f.row_count))
+        .number("deletes", rows.iter().map(|(_, f)| f.delete_row_count))
+        .text("min_key", keys(|f| &f.min_key)?)
+        .text("max_key", keys(|f| &f.max_key)?)
+        .number("min_sequence", rows.iter().map(|(_, f)| f.min_sequence_number))
+        .number("max_sequence", rows.iter().map(|(_, f)| f.max_sequence_number))
+        .number("schema", rows.iter().map(|(_, f)| f.schema_id.0))
+        .show(context.output)
+}

@@ -1,0 +1,88 @@
+//! `linn table import` and `upsert`.
+
+use linn::format::schema::TableSchema;
+use linn::{Catalog, Error, Identifier, NewTable, Result, Table};
+
+use super::show::sketch;
+use crate::args::ImportArgs;
+use crate::context::{Context, identifier, options};
+use crate::import::aside::Aside;
+use crate::import::load::{Load, Mode, shown};
+use crate::import::source::Source;
+use crate::import::{Dialect, infer};
+
+pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Result<()> {
+    let id = identifier(&args.table)?;
+    if args.overwrite && args.commit_rows > 0 {
+        return Err(Error::invalid("an overwrite is one commit").with_hint("leave out --commit-rows"));
+    }
+    let dialect = Dialect::of(&args)?;
+    let aside = Aside::parse(&args.on_error)?;
+    let again = args.create;
+    let sources = args.files.iter().map(|f| Source::new(f, args.format, again)).collect::<Result<Vec<_>>>()?;
+    let catalog = context.catalog()?;
+    let Some(table) = table(&*catalog, &id, &args, &sources, &dialect).await? else { return Ok(()) };
+    if upsert && !table.schema().is_primary_key_table() {
+        return Err(Error::invalid("only a table with a primary key can be upserted")
+            .with("table", &id)
+            .with_hint("use `linn table import` to add rows"));
+    }
+    let table =
+        if args.options.is_empty() || args.create { table } else { table.with_options(&options(&args.options)?)? };
+    let mode = match (args.dry_run, args.overwrite) {
+        (true, _) => Mode::Check,
+        (false, true) => Mode::Overwrite,
+        (false, false) => Mode::Append,
+    };
+    let mut load = Load { mode, dialect, aside, commit_rows: args.commit_rows };
+    let loaded = load.run(&table, &sources, &context.progress).await?;
+    let verb = match (args.dry_run, upsert) {
+        (true, _) => "would be imported",
+        (false, true) => "upserted",
+        (false, false) => "imported",
+    };
+    let mut text = format!("{} rows {verb} into {id}", loaded.rows);
+    if !loaded.snapshots.is_empty() {
+        text.push_str(&format!(" (snapshot {})", shown(&loaded.snapshots)));
+    }
+    if load.aside.count() > 0 {
+        text.push_str(&format!(", {} set aside", load.aside.count()));
+    }
+    eprintln!("{text}");
+    Ok(())
+}
+
+/// The table; made of the inferred schema when it is wanted. `None` in a dry run of a table that is not there.
+async fn table(
+    catalog: &dyn Catalog,
+    id: &Identifier,
+    args: &ImportArgs,
+    sources: &[Source],
+    dialect: &Dialect,
+) -> Result<Option<Table>> {
+    if !args.create {
+        return catalog.table(id).await.map(Some).map_err(|e| match e.kind() {
+            linn::ErrorKind::NotFound => e.with_hint("add --create to make it from the inferred schema"),
+            _ => e,
+        });
+    }
+    let Some(first) = sources.first() else { return Err(Error::invalid("there is nothing to import")) };
+    let mut definition = NewTable {
+        columns: infer(first, dialect)?,
+        partition_keys: args.partition_by.clone(),
+        primary_keys: args.primary_key.clone(),
+        options: options(&args.options)?,
+        comment: None,
+    };
+    for field in &mut definition.columns {
+        field.data_type.nullable |= !definition.primary_keys.contains(&field.name);
+    }
+    // Validated and shown before anything is written; the time of this draft is never stored.
+    let draft = TableSchema::create(definition.clone(), 0).map_err(|e| e.with("table", id))?;
+    eprint!("inferred schema of {id}:\n{}", sketch(&draft)?);
+    if args.dry_run {
+        return Ok(None);
+    }
+    catalog.create_table(id, definition, false).await?;
+    catalog.table(id).await.map(Some)
+}

@@ -1,0 +1,62 @@
+//! What each command does.
+
+mod alter;
+mod compact;
+mod config;
+mod db;
+mod delete;
+mod explain;
+mod export;
+mod files;
+mod import;
+mod option;
+mod read;
+mod show;
+mod snapshot;
+mod sql;
+mod table;
+mod tree;
+
+use clap::CommandFactory;
+use linn::Result;
+
+use crate::args::{Cli, Command, TableCommand};
+use crate::context::Context;
+use crate::output::Out;
+
+pub(crate) use sql::show as show_result;
+
+/// Runs a command.
+pub(crate) async fn run(cli: Cli) -> Result<()> {
+    let context = Context::new(&cli.global)?;
+    match cli.command {
+        Command::Sql(args) => sql::run(&context, args).await,
+        Command::Db(command) => db::run(&context, command).await,
+        Command::Table(command) => of_table(&context, command).await,
+        Command::Snapshot(command) => snapshot::run(&context, command).await,
+        Command::Files(command) => files::run(&context, command).await,
+        Command::Compact(command) => compact::run(&context, command).await,
+        Command::Option(command) => option::run(&context, &command),
+        Command::Config(command) => config::run(&context, &command),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "linn", &mut Out::new());
+            Ok(())
+        }
+    }
+}
+
+async fn of_table(context: &Context, command: TableCommand) -> Result<()> {
+    match command {
+        TableCommand::List { database } => table::list(context, &database).await,
+        TableCommand::Show { table, schema_json } => show::run(context, &table, schema_json).await,
+        TableCommand::Create(args) => table::create(context, args).await,
+        TableCommand::Alter(args) => alter::run(context, args).await,
+        TableCommand::Drop { table, if_exists, yes } => table::drop(context, &table, if_exists, yes).await,
+        TableCommand::Read(args) => read::run(context, &args).await,
+        TableCommand::Import(args) => import::run(context, args, false).await,
+        TableCommand::Upsert(args) => import::run(context, args, true).await,
+        TableCommand::Export(args) => export::run(context, &args).await,
+        TableCommand::Delete(args) => delete::run(context, &args).await,
+        TableCommand::Explain(args) => explain::run(context, &args).await,
+    }
+}

@@ -1,0 +1,85 @@
+//! `linn table show`: columns, keys, options, latest snapshot.
+
+use linn::core::Snapshots;
+use linn::format::schema::TableSchema;
+use linn::{Error, Result};
+
+use crate::args::OutputFormat;
+use crate::context::Context;
+use crate::output::{Columns, print, time};
+
+pub(super) async fn run(context: &Context, name: &str, json: bool) -> Result<()> {
+    let table = context.table(name).await?;
+    let schema = table.schema();
+    if json {
+        return print(&String::from_utf8_lossy(&schema.to_json()));
+    }
+    let columns = columns(schema);
+    if !matches!(context.output, OutputFormat::Table | OutputFormat::Markdown) {
+        return columns.show(context.output);
+    }
+    print(&heading(table.name(), schema))?;
+    columns.show(context.output)?;
+    let mut text = String::new();
+    for (key, value) in schema.options.iter() {
+        text.push_str(&format!("option    {key} = {value}\n"));
+    }
+    match Snapshots::new(&table).latest().await? {
+        None => text.push_str("snapshot  none yet"),
+        Some(snapshot) => text.push_str(&format!(
+            "snapshot  {} of {}, {}, {} records in files",
+            snapshot.id,
+            time(snapshot.time_millis),
+            snapshot.commit_kind.as_str(),
+            snapshot.total_record_count.map_or_else(|| "unknown".to_owned(), |n| n.to_string()),
+        )),
+    }
+    print(&text)
+}
+
+fn heading(name: &str, schema: &TableSchema) -> String {
+    let keys = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let mut text = format!(
+        "table     {name}\nschema    {}\nprimary   {}\npartition {}",
+        schema.id,
+        keys(&schema.primary_keys),
+        keys(&schema.partition_keys)
+    );
+    if let Some(comment) = schema.comment.as_deref().filter(|c| !c.is_empty()) {
+        text.push_str(&format!("\ncomment   {comment}"));
+    }
+    text
+}
+
+fn columns(schema: &TableSchema) -> Columns {
+    let key = |name: &String| match (schema.primary_keys.contains(name), schema.partition_keys.contains(name)) {
+        (true, true) => "primary, partition",
+        (true, false) => "primary",
+        (false, true) => "partition",
+        (false, false) => "",
+    };
+    Columns::new()
+        .number("id", schema.fields.iter().map(|f| i64::from(f.id)))
+        .text("column", schema.fields.iter().map(|f| &f.name))
+        .text("type", schema.fields.iter().map(|f| f.data_type.to_string()))
+        .text("key", schema.fields.iter().map(|f| key(&f.name)))
+        .text("default", schema.fields.iter().map(|f| f.default_value.clone().unwrap_or_default()))
+        .text("comment", schema.fields.iter().map(|f| f.description.clone().unwrap_or_default()))
+}
+
+/// Columns as they are shown before a table is made of them.
+pub(super) fn sketch(schema: &TableSchema) -> Result<String> {
+    let names = |names: &[String]| names.join(", ");
+    let width = schema.fields.iter().map(|f| f.name.chars().count()).max().unwrap_or(0);
+    let mut text: String = schema.fields.iter().map(|f| format!("  {:width$}  {}\n", f.name, f.data_type)).collect();
+    if !schema.primary_keys.is_empty() {
+        text.push_str(&format!("  primary key {}\n", names(&schema.primary_keys)));
+    }
+    if !schema.partition_keys.is_empty() {
+        text.push_str(&format!("  partitioned by {}\n", names(&schema.partition_keys)));
+    }
+    match schema.fields.is_empty() {
+        true => Err(Error::invalid("the input has no columns")),
+        false => Ok(text),
+    }
+}

@@ -1,0 +1,88 @@
+//! `linn table list, create, drop`.
+
+use std::io::{IsTerminal, Write};
+
+use linn::format::types::{DataField, DataType};
+use linn::{Error, NewTable, Result, ResultExt};
+
+use crate::args::CreateArgs;
+use crate::context::{Context, identifier, options};
+use crate::output::Columns;
+
+pub(super) async fn list(context: &Context, database: &str) -> Result<()> {
+    let tables = context.catalog()?.list_tables(database).await?;
+    Columns::new().text("table", tables).show(context.output)
+}
+
+pub(super) async fn create(context: &Context, args: CreateArgs) -> Result<()> {
+    let id = identifier(&args.table)?;
+    let columns = args.columns.iter().map(|text| column(text)).collect::<Result<Vec<_>>>()?;
+    let definition = NewTable {
+        columns,
+        partition_keys: args.partition_by,
+        primary_keys: args.primary_key,
+        options: options(&args.options)?,
+        comment: args.comment,
+    };
+    context.catalog()?.create_table(&id, definition, args.if_not_exists).await?;
+    eprintln!("table {id} is there");
+    Ok(())
+}
+
+/// A column from `name TYPE [NOT NULL]`; a name with spaces stands in backquotes or double quotes.
+///
+/// # Errors
+/// `Invalid` without a type or for a type that there is not.
+pub(super) fn column(text: &str) -> Result<DataField> {
+    let text = text.trim();
+    let quote = text.chars().next().filter(|c| matches!(c, '`' | '"'));
+    let parts = match quote {
+        Some(quote) => text[1..].split_once(quote),
+        None => text.split_once(char::is_whitespace),
+    };
+    match parts {
+        Some((name, sql)) if !name.is_empty() && !sql.trim().is_empty() => {
+            let data_type = DataType::parse(sql.trim()).context("column", name)?;
+            Ok(DataField::new(0, name, data_type))
+        }
+        _ => Err(Error::invalid(format!("{text:?} is not a column"))
+            .with_hint("write a column as `name TYPE` or `name TYPE NOT NULL`")),
+    }
+}
+
+pub(super) async fn drop(context: &Context, name: &str, if_exists: bool, yes: bool) -> Result<()> {
+    let id = identifier(name)?;
+    if !yes {
+        if !std::io::stdin().is_terminal() {
+            return Err(Error::invalid("a table is dropped with all its files only when that is confirmed")
+                .with("table", &id)
+                .with_hint("add --yes"));
+        }
+        eprint!("drop {id} with all its files? [y/N] ");
+        let mut answer = String::new();
+        let read = std::io::stderr().flush().and_then(|()| std::io::stdin().read_line(&mut answer));
+        read.map_err(|e| Error::unavailable("the answer cannot be read").with_source(e))?;
+        if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+            eprintln!("nothing was dropped");
+            return Ok(());
+        }
+    }
+    context.catalog()?.drop_table(&id, if_exists).await?;
+    eprintln!("table {id} is gone");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_have_a_name_and_a_type() {
+        let field = column("a DECIMAL(10, 2) NOT NULL").unwrap();
+        assert_eq!((field.name.as_str(), field.data_type.to_string().as_str()), ("a", "DECIMAL(10, 2) NOT NULL"));
+        assert_eq!(column("`a b` INT").unwrap().name, "a b");
+        for text in ["a", "", "`a", "a NOTYPE", "` INT"] {
+            assert!(column(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A drawing of partitions, buckets and levels with their files.
+
+use std::collections::BTreeMap;
+
+use linn::format::file::DataFileMeta;
+use linn::{Result, Table};
+
+use super::files::{Bucket, key};
+use crate::output::size;
+
+/// A line of the drawing with those below it.
+struct Node {
+    text: String,
+    below: Vec<Node>,
+}
+
+/// Draws a table.
+pub(super) fn draw(table: &Table, buckets: &[Bucket]) -> Result<String> {
+    let files = buckets.iter().flat_map(|bucket| bucket.files.iter().map(AsRef::as_ref));
+    let mut partitions: BTreeMap<&str, Vec<&Bucket>> = BTreeMap::new();
+    for bucket in buckets {
+        partitions.entry(&bucket.partition).or_default().push(bucket);
+    }
+    let mut root = Node { text: format!("{}  {}", table.name(), sum(files)), below: Vec::new() };
+    for (partition, buckets) in partitions {
+        let below = buckets.iter().map(|bucket| of_bucket(table, bucket)).collect::<Result<Vec<_>>>()?;
+        if partition.is_empty() {
+            root.below.extend(below);
+        } else {
+            let files = buckets.iter().flat_map(|bucket| bucket.files.iter().map(AsRef::as_ref));
+            root.below.push(Node { text: format!("{partition}  {}", sum(files)), below });
+        }
+    }
+    let mut text = format!("{}\n", root.text);
+    lines(&root.below, "", &mut text);
+    Ok(text)
+}
+
+fn of_bucket(table: &Table, bucket: &Bucket) -> Result<Node> {
+    let mut levels: BTreeMap<i32, Vec<&DataFileMeta>> = BTreeMap::new();
+    for file in &bucket.files {
+        levels.entry(file.level).or_default().push(file);
+    }
+    let mut below = Vec::new();
+    for (level, files) in levels {
+        let leaves = files.iter().map(|file| of_file(table, file)).collect::<Result<Vec<_>>>()?;
+        below.push(Node { text: format!("level {level}  {}", sum(files.into_iter())), below: leaves });
+    }
+    Ok(Node { text: format!("bucket {}  {}", bucket.bucket, sum(bucket.files.iter().map(AsRef::as_ref))), below })
+}
+
+fn of_file(table: &Table, file: &DataFileMeta) -> Result<Node> {
+    let mut text = format!("{}  {}, {} rows", file.file_name, size(file.file_size), file.row_count);
+    if let Some(deletes) = file.delete_row_count.filter(|n| *n > 0) {
+        text.push_str(&format!(" ({deletes} deletes)"));
+    }
+    if file.min_key.arity() > 0 {
+        text.push_str(&format!(", keys {} … {}", key(table, &file.min_key)?, key(table, &file.max_key)?));
+    }
+    Ok(Node { text, below: Vec::new() })
+}
+
+fn sum<'f>(files: impl Iterator<Item = &'f DataFileMeta>) -> String {
+    let (count, bytes, rows) = files
+        .fold((0, 0i64, 0i64), |(n, b, r), f| (n + 1, b.saturating_add(f.file_size), r.saturating_add(f.row_count)));
+    format!("{count} {}, {}, {rows} rows", if count == 1 { "file" } else { "files" }, size(bytes))
+}
+
+fn lines(nodes: &[Node], indent: &str, text: &mut String) {
+    for (i, node) in nodes.iter().enumerate() {
+        let last = i + 1 == nodes.len();
+        text.push_str(&format!("{indent}{} {}\n", if last { "└─" } else { "├─" }, node.text));
+        lines(&node.below, &format!("{indent}{}  ", if last { " " } else { "│" }), text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_end_where_they_should() {
+        let leaf = |text: &str| Node { text: text.into(), below: Vec::new() };
+        let nodes = [Node { text: "a".into(), below: vec![leaf("b")] }, leaf("c")];
+        let mut text = String::new();
+        lines(&nodes, "", &mut text);
+        assert_eq!(text, "├─ a\n│  └─ b\n└─ c\n");
+    }
+}

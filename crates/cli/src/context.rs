@@ -1,0 +1,92 @@
+//! What every command works with: configuration, the catalog over the warehouse's store, a SQL session, the output.
+
+use std::sync::Arc;
+
+use linn::core::Env;
+use linn::core::storage::open;
+use linn::{Catalog, FilesystemCatalog, Identifier, Options, Result, ResultExt, Table};
+use linn_sql::Session;
+
+use crate::args::{Global, OutputFormat};
+use crate::config::{Config, key_value};
+use crate::progress::Progress;
+
+/// Database of names without one.
+pub(crate) const DATABASE: &str = "default";
+
+/// The context of one command.
+pub(crate) struct Context {
+    /// Settings.
+    pub(crate) config: Config,
+    /// Format of results.
+    pub(crate) output: OutputFormat,
+    /// Progress bars.
+    pub(crate) progress: Progress,
+}
+
+impl Context {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub(crate) fn new(global: &Global) -> Result<Self> {
+        let config = Config::load(global)?;
+        Ok(Self { config, output: global.output, progress: Progress::new(!global.no_progress) })
+    }
+
+    /// The catalog. Must be called from within the runtime.
+    ///
+    /// # Errors
+    /// `Unsupported` for another metastore than the file system, and what opening the store yields.
+    pub(crate) fn catalog(&self) -> Result<Arc<dyn Catalog>> {
+        let metastore = self.config.get("metastore").unwrap_or("filesystem");
+        if metastore != "filesystem" {
+            return Err(linn::Error::unsupported(format!("feature metastore {metastore:?}"))
+                .with_hint("set metastore to filesystem"));
+        }
+        let mut options = Options::new();
+        for (key, value, _) in self.config.iter() {
+            options.set(key, value);
+        }
+        let warehouse = self.config.get("warehouse").unwrap_or("./warehouse");
+        let storage = open(warehouse, &options).context("warehouse", warehouse)?;
+        Ok(Arc::new(FilesystemCatalog::new(Env::system(storage)?, options)))
+    }
+
+    /// A SQL session whose unqualified names are in `database`.
+    ///
+    /// # Errors
+    /// As [`catalog`](Self::catalog).
+    pub(crate) fn session(&self, database: &str) -> Result<Session> {
+        Ok(Session::new(self.catalog()?, database))
+    }
+
+    /// Opens a table by its name.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none, `Invalid` for what is no name.
+    pub(crate) async fn table(&self, name: &str) -> Result<Table> {
+        self.catalog()?.table(&identifier(name)?).await
+    }
+}
+
+/// The name of a table.
+///
+/// # Errors
+/// `Invalid` for what is no name.
+pub(crate) fn identifier(name: &str) -> Result<Identifier> {
+    Identifier::parse(name, DATABASE)
+}
+
+/// Options from `KEY=VALUE` pairs.
+///
+/// # Errors
+/// `Invalid` for a pair without `=`.
+pub(crate) fn options(pairs: &[String]) -> Result<Options> {
+    let mut options = Options::new();
+    for pair in pairs {
+        let (key, value) = key_value(pair)?;
+        options.set(key, value);
+    }
+    Ok(options)
+}

@@ -1,0 +1,53 @@
+//! Exit codes and how an error is shown: what, where, and what to do.
+
+use std::io::Write;
+
+use linn::{Error, ErrorKind};
+
+/// The exit code of an error (documented in `linn --help`).
+pub(crate) fn code(error: &anyhow::Error) -> i32 {
+    let Some(ours) = find(error) else {
+        return if error.chain().any(|c| c.is::<std::io::Error>()) { 7 } else { 1 };
+    };
+    match ours.kind() {
+        ErrorKind::Invalid => 2,
+        ErrorKind::NotFound => 3,
+        ErrorKind::AlreadyExists => 4,
+        ErrorKind::Unsupported => 5,
+        ErrorKind::Conflict => 6,
+        ErrorKind::Unavailable => 7,
+        ErrorKind::UnknownOutcome => 8,
+        ErrorKind::Corrupt => 9,
+        _ => 1,
+    }
+}
+
+/// Writes the error to standard error, with its context and hint on lines of their own.
+pub(crate) fn report(error: &anyhow::Error) {
+    let mut err = std::io::stderr().lock();
+    // Nothing can be done when standard error is gone.
+    let _ = write_error(&mut err, error);
+}
+
+fn write_error(out: &mut impl Write, error: &anyhow::Error) -> std::io::Result<()> {
+    let Some(ours) = find(error) else {
+        return writeln!(out, "error: {error:#}");
+    };
+    writeln!(out, "error: {}: {}", ours.kind().as_str(), ours.message())?;
+    for (key, value) in ours.context() {
+        writeln!(out, "  {key}: {value}")?;
+    }
+    let mut source = std::error::Error::source(ours);
+    while let Some(cause) = source {
+        writeln!(out, "  because: {cause}")?;
+        source = cause.source();
+    }
+    if let Some(hint) = ours.hint() {
+        writeln!(out, "  hint: {hint}")?;
+    }
+    Ok(())
+}
+
+fn find(error: &anyhow::Error) -> Option<&Error> {
+    error.chain().find_map(|cause| cause.downcast_ref::<Error>())
+}

@@ -1,0 +1,194 @@
+//! Chunks of several files into one table: converted, written, committed once or every so many rows.
+
+use arrow::array::Int8Array;
+use arrow::record_batch::RecordBatch;
+use indicatif::ProgressBar;
+use linn::core::commit::{Commit, Overwrite};
+use linn::format::types::RowKind;
+use linn::{CommitOutcome, Error, Result, ResultExt, SnapshotId, Table};
+
+use super::aside::Aside;
+use super::source::Source;
+use super::target::Target;
+use super::{Dialect, open};
+use crate::progress::Progress;
+
+/// What is done with the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// They are added.
+    Append,
+    /// They replace what is there.
+    Overwrite,
+    /// Rows with their keys are removed.
+    Delete,
+    /// They are only looked at.
+    Check,
+}
+
+/// How rows are loaded.
+#[derive(Debug)]
+pub(crate) struct Load {
+    /// What to do.
+    pub(crate) mode: Mode,
+    /// How text is written.
+    pub(crate) dialect: Dialect,
+    /// What happens to rows that do not fit.
+    pub(crate) aside: Aside,
+    /// Rows in a commit; 0 commits once.
+    pub(crate) commit_rows: u64,
+}
+
+/// What was loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// Rows that fitted.
+    pub(crate) rows: u64,
+    /// Snapshots that were made.
+    pub(crate) snapshots: Vec<SnapshotId>,
+}
+
+impl Load {
+    /// Loads files into a table.
+    ///
+    /// # Errors
+    /// `Invalid` for files and rows that do not fit, and what writing and committing yield; the error says which snapshots
+    /// were made before.
+    pub(crate) async fn run(&mut self, table: &Table, sources: &[Source], progress: &Progress) -> Result<Loaded> {
+        let target = Target::new(table.schema())?;
+        let mut out = Out::new(table, self.mode)?;
+        let bar = progress.bytes(sources.iter().map(Source::size).sum());
+        let fed = self.feed(&target, sources, &mut out, &bar).await;
+        bar.finish_and_clear();
+        match fed {
+            Ok(()) => out.finish().await,
+            Err(e) => Err(out.give_up(e).await),
+        }
+    }
+
+    async fn feed(&mut self, target: &Target, sources: &[Source], out: &mut Out, bar: &ProgressBar) -> Result<()> {
+        for source in sources {
+            let (schema, chunks) = open(source, &self.dialect, target.wanted(), self.aside.keeps(), bar)?;
+            let binding = target.bind(&schema).context("file", source.name())?;
+            for chunk in chunks {
+                let (batch, bad) = binding.rows(chunk.context("file", source.name())?)?;
+                self.aside.take(&source.name(), &bad)?;
+                out.write(&batch).await.context("file", source.name())?;
+                bar.set_message(format!("{} rows", out.loaded.rows));
+                if self.commit_rows > 0 && out.pending >= self.commit_rows {
+                    out.commit(false).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The writing side.
+struct Out {
+    table: Table,
+    mode: Mode,
+    user: String,
+    /// None when rows are only looked at.
+    sink: Option<Sink>,
+    pending: u64,
+    loaded: Loaded,
+}
+
+struct Sink {
+    writer: linn::core::write::TableWriter,
+    committer: linn::core::Committer,
+    next: i64,
+}
+
+impl Out {
+    fn new(table: &Table, mode: Mode) -> Result<Self> {
+        let user = table.env().ids.uuid();
+        let sink = match mode {
+            Mode::Check => None,
+            _ => Some(Sink { writer: table.writer(&user)?, committer: table.committer(&user), next: 1 }),
+        };
+        Ok(Self { table: table.clone(), mode, user, sink, pending: 0, loaded: Loaded::default() })
+    }
+
+    async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let rows = batch.num_rows();
+        let kinds = (self.mode == Mode::Delete).then(|| Int8Array::from(vec![RowKind::Delete as i8; rows]));
+        if let Some(sink) = &mut self.sink
+            && rows > 0
+        {
+            sink.writer.write(batch, kinds.as_ref()).await?;
+        }
+        self.pending += rows as u64;
+        self.loaded.rows += rows as u64;
+        Ok(())
+    }
+
+    /// Commits what was written since the last commit; the `last` one waits for compactions.
+    async fn commit(&mut self, last: bool) -> Result<()> {
+        let Some(sink) = &mut self.sink else { return Ok(()) };
+        let messages = sink.writer.prepare_commit(last).await?;
+        let mut commit = Commit::streaming(sink.next, messages);
+        sink.next += 1;
+        let outcome = match self.mode {
+            Mode::Overwrite => {
+                commit.operation = Some("OVERWRITE".into());
+                sink.committer.overwrite(Overwrite::Dynamic, commit).await?
+            }
+            _ => sink.committer.commit(commit).await?,
+        };
+        self.loaded.snapshots.extend(snapshots(outcome)?);
+        self.pending = 0;
+        Ok(())
+    }
+
+    async fn finish(mut self) -> Result<Loaded> {
+        if let Err(e) = self.commit(true).await {
+            return Err(self.give_up(e).await);
+        }
+        if let Some(sink) = self.sink.take() {
+            sink.writer.close().await?;
+        }
+        tracing::debug!(table = self.table.name(), user = self.user, rows = self.loaded.rows, "loaded");
+        Ok(self.loaded)
+    }
+
+    /// Deletes what was written and not committed, and says what was.
+    async fn give_up(mut self, mut e: Error) -> Error {
+        if let Some(sink) = self.sink.take()
+            && let Err(other) = sink.writer.close().await
+        {
+            tracing::warn!(error = %other, "files of the import stay behind");
+        }
+        if !self.loaded.snapshots.is_empty() {
+            let rows = self.loaded.rows - self.pending;
+            e = e.with("committed before", format!("{rows} rows in snapshots {}", shown(&self.loaded.snapshots)));
+        }
+        e.with("table", self.table.name())
+    }
+}
+
+/// The snapshots of a commit.
+///
+/// # Errors
+/// `Conflict` and `UnknownOutcome` when it was not, or perhaps not, committed.
+pub(crate) fn snapshots(outcome: CommitOutcome) -> Result<Vec<SnapshotId>> {
+    match outcome {
+        CommitOutcome::Committed(snapshots) => Ok(snapshots),
+        CommitOutcome::CompactionLost { snapshots, why } => {
+            tracing::warn!(why, "the compaction was not committed; the rows are");
+            Ok(snapshots)
+        }
+        CommitOutcome::Conflict(why) => {
+            Err(Error::conflict(format!("another commit came first: {why}")).with_hint("run the command again"))
+        }
+        CommitOutcome::Unknown(why) => {
+            Err(Error::unknown_outcome(why).with_hint("look at `linn snapshot list` before you run the command again"))
+        }
+    }
+}
+
+/// Numbers of snapshots for messages.
+pub(crate) fn shown(snapshots: &[SnapshotId]) -> String {
+    snapshots.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,8 @@
+//! The binary as users run it, in an empty folder, judged by its output and its exit code.
+
+mod errors_say_what_where_and_how;
+mod import_refuses_or_sets_aside_bad_rows;
+mod outputs_are_what_they_say;
+mod readme_tour;
+mod run;
+mod tables_live_from_create_to_drop;

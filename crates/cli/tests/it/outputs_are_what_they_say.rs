@@ -1,0 +1,56 @@
+//! Formats of results, options, configuration, completions; a reader that goes away.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use crate::run::Place;
+
+const QUERY: &str = "SELECT 1 AS a, 'x|y' AS b UNION ALL SELECT 2, NULL ORDER BY a";
+
+#[test]
+fn rows_in_every_format() {
+    let place = Place::new();
+    let of = |format: &str| place.ok(&["-o", format, "sql", "-c", QUERY]);
+    assert_eq!(of("csv"), "a,b\n1,x|y\n2,\n");
+    assert_eq!(of("ndjson"), "{\"a\":1,\"b\":\"x|y\"}\n{\"a\":2,\"b\":null}\n");
+    let json: serde_json::Value = serde_json::from_str(&of("json")).unwrap();
+    assert_eq!(json, serde_json::json!([{"a": 1, "b": "x|y"}, {"a": 2, "b": null}]));
+    assert!(of("markdown").contains("x\\|y"));
+    assert!(of("table").contains("NULL"));
+}
+
+#[test]
+fn statements_come_from_files_and_standard_input() {
+    let place = Place::new();
+    place.write("s.sql", "SELECT 1 AS a; SELECT 2 AS b;");
+    assert_eq!(place.ok(&["-o", "csv", "sql", "-f", "s.sql"]), "a\n1\nb\n2\n");
+    assert_eq!(place.feed(&["-o", "csv", "sql", "-f", "-"], "SELECT 3 AS c").out, "c\n3\n");
+}
+
+#[test]
+fn options_and_settings_are_explained() {
+    let place = Place::new();
+    assert!(place.ok(&["option", "list", "bucket"]).contains("bucket-key"));
+    assert!(place.ok(&["option", "explain", "bucket"]).starts_with("bucket\n"));
+    place.fails(&["option", "explain", "bukket"], 3);
+    let shown = place.ok(&["-o", "csv", "config", "show", "--set", "s3.secret-key=hush", "-w", "/w"]);
+    assert!(shown.contains("s3.secret-key,******,flag") && shown.contains("warehouse,/w,flag"), "{shown}");
+    assert!(!shown.contains("hush"));
+    assert!(place.ok(&["completions", "bash"]).contains("linn"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_linn"))
+        .args(["-o", "csv", "sql", "-c", "SELECT value FROM generate_series(1, 1000000)"])
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0u8; 6];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+}

@@ -1,0 +1,88 @@
+//! Create, import, upsert, delete, compact, travel in time, alter, drop.
+
+use crate::run::Place;
+
+fn orders() -> Place {
+    let place = Place::new();
+    place.write("orders.csv", "id,name,amount\n1,ada,10\n2,bob,20\n3,cy,30\n");
+    let create = ["table", "import", "default.o", "orders.csv", "--create", "--primary-key", "id", "-O", "bucket=1"];
+    let ended = place.run(&create);
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(ended.err.contains("inferred schema") && ended.err.contains("BIGINT"), "{}", ended.err);
+    place
+}
+
+fn rows(place: &Place, more: &[&str]) -> String {
+    let mut args = vec!["-o", "csv", "table", "read", "default.o", "-s", "id,name,amount"];
+    args.extend(more);
+    let out = place.ok(&args);
+    let mut lines: Vec<&str> = out.lines().skip(1).collect();
+    lines.sort_unstable();
+    lines.join(" ")
+}
+
+#[test]
+fn rows_are_upserted_deleted_compacted_and_found_again() {
+    let place = orders();
+    place.write("more.ndjson", "{\"id\":2,\"name\":\"bea\",\"amount\":21}\n{\"id\":4,\"name\":\"dan\"}\n");
+    place.ok(&["table", "upsert", "default.o", "more.ndjson"]);
+    assert_eq!(rows(&place, &[]), "1,ada,10 2,bea,21 3,cy,30 4,dan,");
+
+    place.write("gone.csv", "id\n1\n");
+    place.ok(&["table", "delete", "default.o", "gone.csv"]);
+    assert_eq!(rows(&place, &[]), "2,bea,21 3,cy,30 4,dan,");
+
+    let before = place.ok(&["files", "tree", "default.o"]);
+    assert!(before.contains("level 0  3 files"), "{before}");
+    let plan = place.ok(&["-o", "csv", "compact", "plan", "default.o", "--full"]);
+    assert!(plan.lines().nth(1).is_some_and(|line| line.contains("Full")), "{plan}");
+    place.ok(&["compact", "run", "default.o", "--full"]);
+    let after = place.ok(&["files", "tree", "default.o"]);
+    assert!(after.contains("level 5  1 file,") && !after.contains("level 0"), "{after}");
+    assert_eq!(rows(&place, &[]), "2,bea,21 3,cy,30 4,dan,");
+
+    assert_eq!(rows(&place, &["--snapshot", "1"]), "1,ada,10 2,bob,20 3,cy,30");
+    assert_eq!(rows(&place, &["--snapshot", "2", "--where", "amount > 20", "-n", "9"]), "2,bea,21 3,cy,30");
+    let history = place.ok(&["-o", "csv", "snapshot", "list", "default.o"]);
+    assert_eq!(history.lines().count(), 5, "{history}");
+    let latest: serde_json::Value = serde_json::from_str(&place.ok(&["snapshot", "show", "default.o"])).unwrap();
+    assert_eq!(latest["commitKind"], "COMPACT");
+    assert!(place.ok(&["table", "explain", "default.o"]).contains("snapshot  4"));
+}
+
+#[test]
+fn rows_go_by_a_condition() {
+    let place = orders();
+    place.ok(&["table", "delete", "default.o", "--where", "amount >= 20"]);
+    assert_eq!(rows(&place, &[]), "1,ada,10");
+}
+
+#[test]
+fn an_overwrite_replaces_what_was_there() {
+    let place = orders();
+    place.write("new.csv", "id,name,amount\n9,zoe,90\n");
+    place.ok(&["table", "import", "default.o", "new.csv", "--overwrite"]);
+    assert_eq!(rows(&place, &[]), "9,zoe,90");
+}
+
+#[test]
+fn schemas_change_and_tables_are_dropped() {
+    let place = orders();
+    place.ok(&[
+        "table",
+        "alter",
+        "default.o",
+        "--add-column",
+        "note STRING",
+        "--set-option",
+        "snapshot.num-retained.min=3",
+    ]);
+    let json = place.ok(&["table", "show", "default.o", "--schema-json"]);
+    assert!(json.contains("\"note\"") && json.contains("snapshot.num-retained.min"), "{json}");
+    place.ok(&["table", "alter", "default.o", "--rename-to", "default.p"]);
+    assert_eq!(place.ok(&["-o", "csv", "table", "list"]), "table\np\n");
+    let refused = place.fails(&["table", "drop", "default.p"], 2);
+    assert!(refused.contains("--yes"), "{refused}");
+    place.ok(&["table", "drop", "default.p", "--yes"]);
+    assert_eq!(place.ok(&["-o", "csv", "table", "list"]), "table\n");
+}

@@ -1,0 +1,26 @@
+//! Decoding ahead: a stream driven by a task of its own, with a short queue between.
+
+use futures::StreamExt;
+use linn_format::BatchStream;
+
+use crate::seam::{Env, Pool};
+
+/// Batches that may wait in the queue.
+const QUEUE: usize = 2;
+
+/// The same batches, computed by a task on the work pool, so that runs of a merge are decoded side by side.
+/// Dropping the stream ends the task at its next batch.
+pub fn prefetch(env: &Env, mut stream: BatchStream) -> BatchStream {
+    let (send, receive) = tokio::sync::mpsc::channel(QUEUE);
+    env.spawn.spawn(
+        Pool::Work,
+        Box::pin(async move {
+            while let Some(batch) = stream.next().await {
+                if send.send(batch).await.is_err() {
+                    return;
+                }
+            }
+        }),
+    );
+    futures::stream::unfold(receive, |mut receive| async move { Some((receive.recv().await?, receive)) }).boxed()
+}

@@ -1,0 +1,55 @@
+//! Picking rows and columns out of batches.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int8Type;
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_select::filter::filter_record_batch;
+use futures::StreamExt;
+use linn_format::predicate::Predicate;
+use linn_format::types::{DataField, RowKind};
+use linn_format::{BatchStream, Error, Result};
+
+/// The first columns of a batch.
+pub(super) fn take_columns(batch: &RecordBatch, columns: usize) -> Result<RecordBatch> {
+    if batch.num_columns() == columns {
+        return Ok(batch.clone());
+    }
+    let all: Vec<usize> = (0..columns).collect();
+    Ok(batch.project(&all)?)
+}
+
+/// The rows of a key-value batch that are there: `+I` and `+U`.
+pub(super) fn without_retractions(batch: &RecordBatch) -> Result<RecordBatch> {
+    let kinds = batch.columns().last().and_then(|c| c.as_primitive_opt::<Int8Type>());
+    let kinds = kinds.ok_or_else(|| Error::internal("a key-value batch has no row kinds"))?;
+    let added = |kind: i8| kind == RowKind::Insert as i8 || kind == RowKind::UpdateAfter as i8;
+    if kinds.values().iter().all(|&kind| added(kind)) {
+        return Ok(batch.clone());
+    }
+    let mask = BooleanArray::from_unary(kinds, added);
+    Ok(filter_record_batch(batch, &mask)?)
+}
+
+/// The rows of a batch for which the filter is true; `fields` are its first columns.
+pub(super) fn matching(batch: &RecordBatch, filter: &Predicate, fields: &[DataField]) -> Result<RecordBatch> {
+    let mask = filter.evaluate(batch, fields)?;
+    Ok(filter_record_batch(batch, &mask)?)
+}
+
+/// At most `limit` rows.
+pub(super) fn limit(rows: BatchStream, limit: usize) -> BatchStream {
+    futures::stream::unfold((rows, limit), |(mut rows, left)| async move {
+        if left == 0 {
+            return None;
+        }
+        match rows.next().await? {
+            Ok(batch) if batch.num_rows() > left => Some((Ok(batch.slice(0, left)), (rows, 0))),
+            Ok(batch) => {
+                let left = left - batch.num_rows();
+                Some((Ok(batch), (rows, left)))
+            }
+            Err(e) => Some((Err(e), (rows, 0))),
+        }
+    })
+    .boxed()
+}

@@ -1,0 +1,44 @@
+//! Errors of DataFusion as Linn's, and the reverse, with what was wrong kept whole.
+
+use datafusion::error::DataFusionError;
+use linn::{Error, ErrorKind};
+
+/// Linn's error for one of DataFusion's; one of ours that travelled inside comes out as it was.
+pub(crate) fn ours(error: DataFusionError) -> Error {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(other) => match other.downcast::<DataFusionError>() {
+                Ok(error) => ours(*error),
+                Err(other) => Error::internal("the query failed").with_source(other),
+            },
+        },
+        DataFusionError::ArrowError(inner, _) => (*inner).into(),
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => ours(*inner),
+        DataFusionError::Shared(inner) => Error::new(kind(&inner), inner.strip_backtrace()),
+        other => Error::new(kind(&other), format!("SQL: {}", plain(&other))),
+    }
+}
+
+/// DataFusion's error that carries one of ours.
+pub(crate) fn theirs(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+fn kind(error: &DataFusionError) -> ErrorKind {
+    match error.find_root() {
+        DataFusionError::SQL(..)
+        | DataFusionError::Plan(_)
+        | DataFusionError::SchemaError(..)
+        | DataFusionError::Configuration(_)
+        | DataFusionError::Execution(_) => ErrorKind::Invalid,
+        DataFusionError::NotImplemented(_) => ErrorKind::Unsupported,
+        DataFusionError::ResourcesExhausted(_) | DataFusionError::IoError(_) => ErrorKind::Unavailable,
+        _ => ErrorKind::Internal,
+    }
+}
+
+/// The message without the prefix that names DataFusion's kind, which ours says already.
+fn plain(error: &DataFusionError) -> String {
+    error.message().into_owned()
+}

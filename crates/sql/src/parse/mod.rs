@@ -1,0 +1,12 @@
+//! From text to statements: what DataFusion's parser does not know (keys and partitions in DDL, options and time travel
+//! on tables, CALL, INSERT OVERWRITE) is parsed here, over the same tokens; everything else is left to it.
+
+mod alter;
+mod create;
+mod cursor;
+mod reference;
+mod statement;
+
+pub(crate) use cursor::{Cursor, DIALECT, split};
+pub(crate) use reference::{TableOptions, mark};
+pub(crate) use statement::{CallArgument, Insert, Statement, parse};

@@ -1,0 +1,252 @@
+//! The statements that Linn runs itself; the rest is DataFusion's.
+
+use datafusion::sql::sqlparser::tokenizer::Token;
+use linn::format::schema::SchemaChange;
+use linn::{Error, NewTable, Result};
+
+use super::alter::alter_table;
+use super::create::create_table;
+use super::cursor::Cursor;
+
+/// One statement.
+#[derive(Debug)]
+pub(crate) enum Statement {
+    /// `CREATE DATABASE [IF NOT EXISTS] name`.
+    CreateDatabase { name: String, if_not_exists: bool },
+    /// `DROP DATABASE [IF EXISTS] name [CASCADE | RESTRICT]`.
+    DropDatabase { name: String, if_exists: bool, cascade: bool },
+    /// `USE name`.
+    Use(String),
+    /// `CREATE TABLE [IF NOT EXISTS] name (…)`.
+    CreateTable { table: Vec<String>, definition: Box<NewTable>, if_not_exists: bool },
+    /// `CREATE TABLE … AS SELECT …`: the definition has no columns, the tokens are the query's.
+    CreateTableAs { table: Vec<String>, definition: Box<NewTable>, if_not_exists: bool, query: Vec<Token> },
+    /// `ALTER TABLE name …`.
+    AlterTable { table: Vec<String>, changes: Vec<SchemaChange> },
+    /// `ALTER TABLE name RENAME TO other`.
+    RenameTable { table: Vec<String>, to: Vec<String> },
+    /// `ALTER TABLE name DROP PARTITION (k = v, …)[, PARTITION …]`.
+    DropPartitions { table: Vec<String>, partitions: Vec<Vec<(String, String)>> },
+    /// `DROP TABLE [IF EXISTS] name`.
+    DropTable { table: Vec<String>, if_exists: bool },
+    /// `TRUNCATE TABLE name`.
+    Truncate(Vec<String>),
+    /// `SHOW DATABASES`.
+    ShowDatabases,
+    /// `SHOW TABLES [IN db]`.
+    ShowTables(Option<String>),
+    /// `SHOW CREATE TABLE name`.
+    ShowCreateTable(Vec<String>),
+    /// `SHOW PARTITIONS name`.
+    ShowPartitions(Vec<String>),
+    /// `DESCRIBE name`.
+    Describe(Vec<String>),
+    /// `INSERT INTO | OVERWRITE …`.
+    Insert(Insert),
+    /// `CALL sys.procedure(…)`.
+    Call { procedure: Vec<String>, arguments: Vec<CallArgument> },
+    /// Anything else: queries, UPDATE, DELETE, MERGE, EXPLAIN.
+    Other(Vec<Token>),
+}
+
+/// `INSERT INTO | OVERWRITE [TABLE] t [PARTITION (k = v, …)] [(columns)] query`.
+#[derive(Debug)]
+pub(crate) struct Insert {
+    /// The target, with the mark of its options.
+    pub(crate) table: Vec<String>,
+    /// OVERWRITE.
+    pub(crate) overwrite: bool,
+    /// Static partition values as text.
+    pub(crate) partition: Vec<(String, String)>,
+    /// Target columns; empty means all.
+    pub(crate) columns: Vec<String>,
+    /// The query or VALUES.
+    pub(crate) query: Vec<Token>,
+}
+
+/// An argument of CALL, by name or by position.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CallArgument {
+    /// `name => value`.
+    pub(crate) name: Option<String>,
+    /// The literal as text.
+    pub(crate) value: String,
+}
+
+/// Parses the tokens of one statement, marks included.
+///
+/// # Errors
+/// `Invalid` naming what was expected, for the statements that Linn parses itself.
+pub(crate) fn parse(tokens: &[Token]) -> Result<Statement> {
+    let mut c = Cursor::new(tokens);
+    if c.take("CREATE DATABASE") || c.take("CREATE SCHEMA") {
+        let if_not_exists = c.take("IF NOT EXISTS");
+        let name = c.name()?;
+        c.end()?;
+        return Ok(Statement::CreateDatabase { name, if_not_exists });
+    }
+    if c.take("DROP DATABASE") || c.take("DROP SCHEMA") {
+        let if_exists = c.take("IF EXISTS");
+        let name = c.name()?;
+        let cascade = c.take("CASCADE");
+        let _ = c.take("RESTRICT");
+        c.end()?;
+        return Ok(Statement::DropDatabase { name, if_exists, cascade });
+    }
+    if c.take("CREATE TABLE") {
+        return create_table(c, tokens);
+    }
+    if c.take("ALTER TABLE") {
+        return alter_table(c);
+    }
+    if c.take("DROP TABLE") {
+        let if_exists = c.take("IF EXISTS");
+        let table = c.object()?;
+        c.end()?;
+        return Ok(Statement::DropTable { table, if_exists });
+    }
+    if c.take("TRUNCATE TABLE") || c.take("TRUNCATE") {
+        let table = c.object()?;
+        c.end()?;
+        return Ok(Statement::Truncate(table));
+    }
+    if c.take("USE") {
+        let name = c.name()?;
+        c.end()?;
+        return Ok(Statement::Use(name));
+    }
+    if c.take("INSERT") {
+        return insert(c, tokens);
+    }
+    if c.take("CALL") {
+        return call(c);
+    }
+    match show(&mut c)? {
+        Some(statement) => Ok(statement),
+        None => Ok(Statement::Other(tokens.to_vec())),
+    }
+}
+
+fn show(c: &mut Cursor<'_>) -> Result<Option<Statement>> {
+    let statement = if c.take("SHOW DATABASES") || c.take("SHOW SCHEMAS") {
+        Statement::ShowDatabases
+    } else if c.take("SHOW TABLES") {
+        let database = if c.take("IN") || c.take("FROM") { Some(c.name()?) } else { None };
+        Statement::ShowTables(database)
+    } else if c.take("SHOW CREATE TABLE") {
+        Statement::ShowCreateTable(c.object()?)
+    } else if c.take("SHOW PARTITIONS") {
+        Statement::ShowPartitions(c.object()?)
+    } else if c.take("DESCRIBE") || c.take("DESC") {
+        let _ = c.take("TABLE");
+        Statement::Describe(c.object()?)
+    } else {
+        return Ok(None);
+    };
+    c.end()?;
+    Ok(Some(statement))
+}
+
+fn insert(mut c: Cursor<'_>, tokens: &[Token]) -> Result<Statement> {
+    let overwrite = c.take("OVERWRITE");
+    if !overwrite {
+        c.expect("INTO")?;
+    } else {
+        let _ = c.take("INTO");
+    }
+    let _ = c.take("TABLE");
+    let table = c.object()?;
+    let partition = if c.take("PARTITION") { c.options()? } else { Vec::new() };
+    let mut ahead = c.clone();
+    let columns = match ahead.list(Cursor::name) {
+        // `(SELECT …)` begins like a column list but is the query.
+        Ok(columns) if !ahead.done() => {
+            c = ahead;
+            columns
+        }
+        _ => Vec::new(),
+    };
+    let query = tokens.get(c.index()..).unwrap_or_default().to_vec();
+    if c.done() {
+        return Err(c.expected("VALUES or a query"));
+    }
+    Ok(Statement::Insert(Insert { table, overwrite, partition, columns, query }))
+}
+
+fn call(mut c: Cursor<'_>) -> Result<Statement> {
+    let procedure = c.object()?;
+    let mut arguments = Vec::new();
+    c.expect_token(&Token::LParen)?;
+    if !c.take_token(&Token::RParen) {
+        loop {
+            let mut ahead = c.clone();
+            let name = match (ahead.name(), ahead.take_token(&Token::RArrow)) {
+                (Ok(name), true) => {
+                    c = ahead;
+                    Some(name)
+                }
+                _ => None,
+            };
+            arguments.push(CallArgument { name, value: c.literal()? });
+            if !c.take_token(&Token::Comma) {
+                break;
+            }
+        }
+        c.expect_token(&Token::RParen)?;
+    }
+    c.end()?;
+    if procedure.len() != 2 || !procedure.first().is_some_and(|s| s.eq_ignore_ascii_case("sys")) {
+        return Err(Error::invalid("procedures are called as sys.name(…)").with("procedure", procedure.join(".")));
+    }
+    Ok(Statement::Call { procedure, arguments })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::split;
+
+    fn one(sql: &str) -> Result<Statement> {
+        parse(&split(sql)?.remove(0))
+    }
+
+    #[test]
+    fn inserts_are_taken_apart() {
+        let Statement::Insert(insert) =
+            one("INSERT OVERWRITE db.t PARTITION (dt = '2026-01-01', h = 3) (a, b) SELECT 1, 2").unwrap()
+        else {
+            panic!("not an insert")
+        };
+        assert!(insert.overwrite);
+        assert_eq!(insert.table, ["db", "t"]);
+        assert_eq!(insert.partition, [("dt".into(), "2026-01-01".into()), ("h".into(), "3".into())]);
+        assert_eq!(insert.columns, ["a", "b"]);
+        let text: String = insert.query.iter().map(Token::to_string).collect();
+        assert_eq!(text, "SELECT 1, 2");
+    }
+
+    #[test]
+    fn a_query_in_parentheses_is_no_column_list() {
+        let Statement::Insert(insert) = one("INSERT INTO t (SELECT 1)").unwrap() else { panic!("not an insert") };
+        assert!(insert.columns.is_empty());
+        assert!(!insert.overwrite);
+    }
+
+    #[test]
+    fn calls_take_names_and_positions() {
+        let Statement::Call { arguments, .. } = one("CALL sys.compact(`table` => 'a.b', 'x', -3)").unwrap() else {
+            panic!("not a call")
+        };
+        assert_eq!(arguments[0], CallArgument { name: Some("table".into()), value: "a.b".into() });
+        assert_eq!(arguments[2], CallArgument { name: None, value: "-3".into() });
+        assert!(one("CALL other.compact()").is_err());
+    }
+
+    #[test]
+    fn queries_are_left_alone() {
+        for sql in ["SELECT 1", "WITH a AS (SELECT 1) SELECT * FROM a", "EXPLAIN SELECT 1", "DELETE FROM t WHERE a = 1"]
+        {
+            assert!(matches!(one(sql), Ok(Statement::Other(_))), "{sql}");
+        }
+    }
+}

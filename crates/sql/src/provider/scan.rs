@@ -1,0 +1,193 @@
+//! The physical scan: splits dealt to partitions, each read as a stream.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::arrow::compute::SortOptions;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Statistics;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::Result as DfResult;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use futures::{StreamExt, TryStreamExt};
+use linn::core::read::Read;
+use linn::format::predicate::Predicate;
+use linn::format::types::Kind;
+use linn::{Result, Split, Table};
+
+use super::statistics::statistics;
+use crate::error::theirs;
+
+/// Reads some columns of the splits of one snapshot.
+#[derive(Debug)]
+pub(crate) struct ScanExec {
+    name: String,
+    read: Read,
+    partitions: Vec<Vec<Split>>,
+    filter: Option<Predicate>,
+    properties: Arc<PlanProperties>,
+    statistics: Arc<Statistics>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl ScanExec {
+    /// Plans the scan: `columns` are positions in the table's schema, `target` is how many partitions are wanted.
+    pub(super) async fn plan(
+        table: &Table,
+        columns: &[usize],
+        filter: Option<Predicate>,
+        limit: Option<usize>,
+        target: usize,
+    ) -> Result<Self> {
+        let fields: Vec<_> = columns.iter().filter_map(|&c| table.schema().fields.get(c)).cloned().collect();
+        let read = table.read().fields(fields.clone()).filter(filter.clone()).limit(limit).build()?;
+        let splits = table.scan().filter(filter.clone()).limit(limit).plan().await?.splits;
+        let statistics = Arc::new(statistics(table, &fields, &splits, filter.is_some())?);
+        let partitions = deal(splits, target.max(1));
+        let schema = Arc::clone(read.schema());
+        let mut equivalence = EquivalenceProperties::new(Arc::clone(&schema));
+        if let Some(ordering) = ordering(table, &partitions, &schema) {
+            equivalence.add_ordering(ordering);
+        }
+        let properties = PlanProperties::new(
+            equivalence,
+            Partitioning::UnknownPartitioning(partitions.len()),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Ok(Self {
+            name: table.name().to_owned(),
+            read,
+            partitions,
+            filter,
+            properties: Arc::new(properties),
+            statistics,
+            metrics: ExecutionPlanMetricsSet::new(),
+        })
+    }
+}
+
+/// Deals splits to at most `target` partitions: buckets stay together and in order as long as there are enough of them,
+/// so that the order of keys is kept; otherwise splits go to the partition with the fewest rows.
+fn deal(splits: Vec<Split>, target: usize) -> Vec<Vec<Split>> {
+    let mut buckets: Vec<Vec<Split>> = Vec::new();
+    for split in splits {
+        match buckets.last_mut() {
+            Some(last) if last.first().is_some_and(|s| s.bucket == split.bucket && s.partition == split.partition) => {
+                last.push(split);
+            }
+            _ => buckets.push(vec![split]),
+        }
+    }
+    let units = if buckets.len() >= target {
+        buckets
+    } else {
+        buckets.into_iter().flatten().map(|split| vec![split]).collect()
+    };
+    let mut partitions: Vec<(i64, Vec<Split>)> = (0..units.len().clamp(1, target)).map(|_| (0, Vec::new())).collect();
+    for unit in units {
+        let rows: i64 = unit.iter().map(Split::row_count).sum();
+        if let Some(least) = partitions.iter_mut().min_by_key(|(load, _)| *load) {
+            least.0 += rows;
+            least.1.extend(unit);
+        }
+    }
+    partitions.into_iter().map(|(_, splits)| splits).collect()
+}
+
+/// The order of the rows of every partition: that of the key, when each partition holds one bucket in key order, and the
+/// key's types sort in files as they do in Arrow.
+fn ordering(table: &Table, partitions: &[Vec<Split>], schema: &SchemaRef) -> Option<LexOrdering> {
+    if !table.schema().is_primary_key_table() {
+        return None;
+    }
+    let one_bucket = partitions.iter().all(|splits| {
+        splits.windows(2).all(|pair| pair[0].bucket == pair[1].bucket && pair[0].partition == pair[1].partition)
+            && splits.iter().all(|split| split.files.len() < 2 || !split.raw_convertible)
+    });
+    if !one_bucket {
+        return None;
+    }
+    let mut order = Vec::new();
+    for key in table.schema().trimmed_primary_keys() {
+        let sorts_alike = matches!(
+            key.data_type.kind,
+            Kind::TinyInt | Kind::SmallInt | Kind::Int | Kind::BigInt | Kind::Date | Kind::Char(_) | Kind::Varchar(_)
+        );
+        let Some(at) = schema.index_of(&key.name).ok().filter(|_| sorts_alike) else { break };
+        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(&key.name, at));
+        order.push(PhysicalSortExpr::new(column, SortOptions::new(false, true)));
+    }
+    LexOrdering::new(order)
+}
+
+impl DisplayAs for ScanExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files: usize = self.partitions.iter().flatten().map(|s| s.files.len()).sum();
+        let splits: usize = self.partitions.iter().map(Vec::len).sum();
+        let merged = self.partitions.iter().flatten().filter(|s| !s.raw_convertible).count();
+        write!(f, "LinnScan: table={}, files={files}, splits={splits}, merged={merged}", self.name)?;
+        if let Some(filter) = &self.filter {
+            write!(f, ", filter={filter:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for ScanExec {
+    fn name(&self) -> &'static str {
+        "LinnScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let splits = self.partitions.get(partition).cloned().unwrap_or_default();
+        let read = self.read.clone();
+        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let batches = futures::stream::iter(splits).then(move |split| {
+            let read = read.clone();
+            async move { read.stream(&split).await }
+        });
+        let batches = batches.try_flatten().map(move |batch| {
+            let batch = batch.map_err(theirs)?;
+            metrics.record_output(batch.num_rows());
+            Ok(batch)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(self.read.schema()), batches)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn partition_statistics(&self, partition: Option<usize>) -> DfResult<Arc<Statistics>> {
+        Ok(match partition {
+            None => Arc::clone(&self.statistics),
+            Some(_) => Arc::new(Statistics::new_unknown(self.read.schema())),
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! A table at one snapshot.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use linn::format::predicate::Predicate;
+use linn::format::types::arrow_schema;
+use linn::{Result, Table};
+
+use super::filter::predicate;
+use super::scan::ScanExec;
+use crate::error::theirs;
+
+/// A table as of now or of the time its options ask for. Reading it twice gives the same rows.
+#[derive(Debug)]
+pub struct LinnTable {
+    table: Table,
+    schema: SchemaRef,
+}
+
+impl LinnTable {
+    /// Pins the snapshot that the table's options choose, the latest by default, and takes its schema when the options
+    /// travel in time.
+    ///
+    /// # Errors
+    /// `NotFound` when the options name a snapshot, tag or time that is not there.
+    pub async fn open(table: Table) -> Result<Self> {
+        let table = table.pinned().await?;
+        let schema = arrow_schema(&table.schema().fields)?;
+        Ok(Self { table, schema })
+    }
+
+    /// The table.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+}
+
+#[async_trait]
+impl TableProvider for LinnTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let filters: Vec<Predicate> = filters.iter().filter_map(|f| predicate(f, self.table.schema())).collect();
+        let filter = (!filters.is_empty()).then_some(Predicate::And(filters));
+        let columns = match projection {
+            Some(columns) => columns.clone(),
+            None => (0..self.schema.fields().len()).collect(),
+        };
+        let target = state.config().target_partitions();
+        let plan = ScanExec::plan(&self.table, &columns, filter, limit, target).await.map_err(theirs)?;
+        Ok(Arc::new(plan))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
+        Ok(filters
+            .iter()
+            .map(|filter| match predicate(filter, self.table.schema()) {
+                Some(_) => TableProviderFilterPushDown::Exact,
+                None => TableProviderFilterPushDown::Unsupported,
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,148 @@
+//! UPDATE and DELETE on primary-key tables: a query for the rows, written back as updates and retractions.
+
+use datafusion::arrow::array::{Array, Int8Array};
+use datafusion::sql::sqlparser::ast::{
+    Assignment, AssignmentTarget, Delete, Expr, FromTable, Statement as Ast, TableFactor, TableWithJoins, Update,
+};
+use futures::StreamExt;
+use linn::format::types::{RowKind, arrow_schema};
+use linn::{Error, Result, Table};
+
+use super::insert::{cast, checked, write};
+use super::query::frame;
+use crate::error::ours;
+use crate::parse::TableOptions;
+use crate::provider::open_table;
+use crate::session::{Output, Session};
+
+pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOptions) -> Result<Output> {
+    let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+    let [from] = from.as_slice() else { return Err(Error::unsupported("DELETE from several tables")) };
+    if delete.using.is_some() || !delete.tables.is_empty() || delete.limit.is_some() {
+        return Err(Error::unsupported("DELETE with USING, LIMIT or a list of tables"));
+    }
+    let (table, name) = target(session, from, options).await?;
+    let columns: Vec<String> = table.schema().fields.iter().map(|f| quoted(&f.name)).collect();
+    let written =
+        rewrite(session, &table, &name, &columns, delete.selection.as_ref(), RowKind::Delete, options).await?;
+    Ok(Output::Done { message: format!("{written} rows deleted from {}", table.name()), rows: Some(written) })
+}
+
+pub(super) async fn update(session: &Session, update: Update, options: &TableOptions) -> Result<Output> {
+    if update.from.is_some() {
+        return Err(Error::unsupported("UPDATE with FROM").with_hint("use MERGE INTO"));
+    }
+    let (table, name) = target(session, &update.table, options).await?;
+    let assigned = assignments(&table, &update.assignments)?;
+    let columns: Vec<String> = table
+        .schema()
+        .fields
+        .iter()
+        .map(|f| match assigned.iter().find(|(name, _)| *name == f.name) {
+            Some((_, value)) => format!("{value} AS {}", quoted(&f.name)),
+            None => quoted(&f.name),
+        })
+        .collect();
+    let written =
+        rewrite(session, &table, &name, &columns, update.selection.as_ref(), RowKind::UpdateAfter, options).await?;
+    Ok(Output::Done { message: format!("{written} rows updated in {}", table.name()), rows: Some(written) })
+}
+
+/// The assigned columns and their expressions. Keys cannot be assigned: that would be another row.
+pub(super) fn assignments<'a>(table: &Table, assignments: &'a [Assignment]) -> Result<Vec<(String, &'a Expr)>> {
+    let schema = table.schema();
+    assignments
+        .iter()
+        .map(|assignment| {
+            let AssignmentTarget::ColumnName(name) = &assignment.target else {
+                return Err(Error::unsupported("assigning several columns at once"));
+            };
+            let name = name.0.last().and_then(|p| p.as_ident()).map(|i| i.value.clone()).unwrap_or_default();
+            let error = |what| Err(Error::invalid(what).with("table", table.name()).with("column", &name));
+            if schema.field(&name).is_none() {
+                return error("the table has no such column");
+            }
+            if schema.primary_keys.contains(&name) || schema.partition_keys.contains(&name) {
+                return error("a primary key or partition column cannot be updated");
+            }
+            Ok((name, &assignment.value))
+        })
+        .collect()
+}
+
+/// Opens the target of a change; only primary-key tables take one.
+pub(super) async fn target(
+    session: &Session,
+    from: &TableWithJoins,
+    options: &TableOptions,
+) -> Result<(Table, String)> {
+    let TableFactor::Table { name, alias, .. } = &from.relation else {
+        return Err(Error::invalid("this needs a table"));
+    };
+    if !from.joins.is_empty() {
+        return Err(Error::unsupported("changing a join").with_hint("use MERGE INTO"));
+    }
+    let mut parts: Vec<String> = name.0.iter().filter_map(|p| p.as_ident()).map(|i| i.value.clone()).collect();
+    let mut given = None;
+    if let Some(last) = parts.last_mut() {
+        let (plain, found) = options.unmark(last);
+        given = found.cloned();
+        *last = plain.to_owned();
+    }
+    let id = session.identifier(&parts)?;
+    let table = open_table(session.catalog(), &id, given.as_ref()).await?;
+    if !table.schema().is_primary_key_table() {
+        return Err(Error::unsupported("UPDATE, DELETE and MERGE on a table without primary key")
+            .with("table", table.name())
+            .with_hint("use INSERT OVERWRITE"));
+    }
+    let called = match alias {
+        Some(alias) => format!("{name} AS {}", alias.name),
+        None => name.to_string(),
+    };
+    Ok((table, called))
+}
+
+async fn rewrite(
+    session: &Session,
+    table: &Table,
+    name: &str,
+    columns: &[String],
+    condition: Option<&Expr>,
+    kind: RowKind,
+    options: &TableOptions,
+) -> Result<u64> {
+    let mut sql = format!("SELECT {} FROM {name}", columns.join(", "));
+    if let Some(condition) = condition {
+        sql.push_str(&format!(" WHERE {condition}"));
+    }
+    let rows = frame(session, query(&sql)?, options).await?.execute_stream().await.map_err(ours)?;
+    let schema = arrow_schema(&table.schema().fields)?;
+    let rows = rows.map(move |batch| {
+        let batch = batch.map_err(ours)?;
+        let columns = batch
+            .columns()
+            .iter()
+            .zip(schema.fields())
+            .map(|(column, field)| cast(column, field.data_type()).map_err(|e| e.with("column", field.name())))
+            .collect::<Result<Vec<_>>>()?;
+        let kinds = Int8Array::from(vec![kind.as_byte() as i8; batch.num_rows()]);
+        debug_assert_eq!(kinds.len(), batch.num_rows());
+        Ok((checked(schema.clone(), columns)?, Some(kinds)))
+    });
+    write(table, rows.boxed()).await
+}
+
+/// Parses a query that was put together from parts of a parsed statement.
+pub(super) fn query(sql: &str) -> Result<Ast> {
+    let mut statements = crate::parse::split(sql)?;
+    match statements.pop() {
+        Some(tokens) => super::query::parse(tokens),
+        None => Err(Error::internal("an empty query")),
+    }
+}
+
+/// A name in double quotes.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

@@ -1,0 +1,74 @@
+//! Databases and tables: create, alter, drop.
+
+use linn::Result;
+use linn::core::commit::CommitOutcome;
+
+use super::insert::finish;
+use crate::parse::Statement;
+use crate::session::{Output, Session};
+
+pub(super) async fn run(session: &Session, statement: Statement) -> Result<Output> {
+    let catalog = session.catalog();
+    match statement {
+        Statement::CreateDatabase { name, if_not_exists } => {
+            catalog.create_database(&name, if_not_exists).await?;
+            Ok(Output::done(format!("database {name} is there")))
+        }
+        Statement::DropDatabase { name, if_exists, cascade } => {
+            catalog.drop_database(&name, if_exists, cascade).await?;
+            Ok(Output::done(format!("database {name} is gone")))
+        }
+        Statement::Use(name) => {
+            // Listing fails when there is no such database.
+            catalog.list_tables(&name).await?;
+            session.set_database(&name);
+            Ok(Output::done(format!("now in database {name}")))
+        }
+        Statement::CreateTable { table, definition, if_not_exists } => {
+            let id = session.identifier(&table)?;
+            catalog.create_table(&id, *definition, if_not_exists).await?;
+            Ok(Output::done(format!("table {id} is there")))
+        }
+        Statement::AlterTable { table, changes } => {
+            let id = session.identifier(&table)?;
+            catalog.alter_table(&id, changes).await?;
+            Ok(Output::done(format!("table {id} is changed")))
+        }
+        Statement::RenameTable { table, to } => {
+            let (from, mut to) = (session.identifier(&table)?, to);
+            if to.len() == 1 {
+                to.insert(0, from.database.clone());
+            }
+            let to = session.identifier(&to)?;
+            catalog.rename_table(&from, &to).await?;
+            Ok(Output::done(format!("table {from} is {to} now")))
+        }
+        Statement::DropTable { table, if_exists } => {
+            let id = session.identifier(&table)?;
+            catalog.drop_table(&id, if_exists).await?;
+            Ok(Output::done(format!("table {id} is gone")))
+        }
+        Statement::DropPartitions { table, partitions } => drop_partitions(session, &table, &partitions).await,
+        Statement::Truncate(table) => truncate(session, &table).await,
+        other => Err(linn::Error::internal(format!("{other:?} is no DDL"))),
+    }
+}
+
+async fn drop_partitions(session: &Session, table: &[String], specs: &[Vec<(String, String)>]) -> Result<Output> {
+    let id = session.identifier(table)?;
+    let table = session.catalog().table(&id).await?;
+    let outcome = table.committer(&table.env().ids.uuid())?.drop_partitions(specs).await?;
+    done(outcome, format!("partitions of {id} are dropped"))
+}
+
+async fn truncate(session: &Session, table: &[String]) -> Result<Output> {
+    let id = session.identifier(table)?;
+    let table = session.catalog().table(&id).await?;
+    let outcome = table.committer(&table.env().ids.uuid())?.truncate().await?;
+    done(outcome, format!("table {id} is empty"))
+}
+
+fn done(outcome: CommitOutcome, message: String) -> Result<Output> {
+    finish(outcome)?;
+    Ok(Output::done(message))
+}

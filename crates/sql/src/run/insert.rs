@@ -1,0 +1,233 @@
+//! INSERT INTO, INSERT OVERWRITE, CREATE TABLE AS, and writing a query's rows to a table.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch, StringArray, new_null_array};
+use datafusion::arrow::compute::{CastOptions, cast_with_options};
+use datafusion::arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use futures::StreamExt;
+use linn::core::commit::{Commit, CommitOutcome};
+use linn::format::types::{DataField, arrow_schema};
+use linn::{Error, NewTable, Result, Table};
+
+use super::query::{frame, parse};
+use crate::error::ours;
+use crate::parse::{Insert, TableOptions};
+use crate::provider::open_table;
+use crate::session::{Output, Session};
+
+/// Where each column of a table comes from in the rows to be written.
+enum Source {
+    Column(usize),
+    Text(String),
+    Null,
+}
+
+pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOptions) -> Result<Output> {
+    let mut parts = insert.table.clone();
+    let given = match parts.last_mut() {
+        Some(last) => {
+            let (plain, given) = options.unmark(last);
+            let given = given.cloned();
+            *last = plain.to_owned();
+            given
+        }
+        None => None,
+    };
+    let id = session.identifier(&parts)?;
+    let table = open_table(session.catalog(), &id, given.as_ref()).await?;
+    let frame = frame(session, parse(insert.query)?, options).await?;
+    let query_schema = Arc::clone(frame.schema().inner());
+    let sources = sources(&table, &insert.columns, &insert.partition, &query_schema)?;
+    let rows = frame.execute_stream().await.map_err(ours)?;
+    let shaped = rows.map({
+        let fields = table.schema().fields.clone();
+        move |batch| shape(&batch.map_err(ours)?, &sources, &fields)
+    });
+    if insert.overwrite {
+        return overwrite(&table, &insert.partition, shaped.boxed()).await;
+    }
+    let written = write(&table, shaped.map(|batch| Ok((batch?, None))).boxed()).await?;
+    Ok(Output::Done { message: format!("{written} rows inserted into {id}"), rows: Some(written) })
+}
+
+pub(super) async fn create_table_as(
+    session: &Session,
+    parts: &[String],
+    mut definition: NewTable,
+    if_not_exists: bool,
+    query: &[Token],
+    options: &TableOptions,
+) -> Result<Output> {
+    let id = session.identifier(parts)?;
+    let frame = frame(session, parse(query.to_vec())?, options).await?;
+    if definition.columns.is_empty() {
+        definition.columns = linn::format::types::fields_from_arrow(frame.schema().inner())?;
+    }
+    session.catalog().create_table(&id, definition, if_not_exists).await?;
+    let table = session.catalog().table(&id).await?;
+    let sources = sources(&table, &[], &[], frame.schema().inner())?;
+    let fields = table.schema().fields.clone();
+    let rows = frame.execute_stream().await.map_err(ours)?;
+    let shaped = rows.map(move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None)));
+    let written = write(&table, shaped.boxed()).await?;
+    Ok(Output::Done { message: format!("table {id} is there with {written} rows"), rows: Some(written) })
+}
+
+fn sources(table: &Table, columns: &[String], partition: &[(String, String)], rows: &SchemaRef) -> Result<Vec<Source>> {
+    let fields = &table.schema().fields;
+    let unknown =
+        |name: &str| Error::invalid("the table has no such column").with("table", table.name()).with("column", name);
+    for name in columns.iter().chain(partition.iter().map(|(k, _)| k)) {
+        if !fields.iter().any(|f| f.name == *name) {
+            return Err(unknown(name));
+        }
+    }
+    let is_static = |field: &DataField| partition.iter().find(|(k, _)| *k == field.name);
+    let named: Vec<&str> = match columns {
+        [] => fields.iter().filter(|f| is_static(f).is_none()).map(|f| f.name.as_str()).collect(),
+        columns => columns.iter().map(String::as_str).collect(),
+    };
+    if named.len() != rows.fields().len() {
+        return Err(Error::invalid(format!("the query gives {} columns for {}", rows.fields().len(), named.len()))
+            .with("table", table.name())
+            .with("columns", named.join(", ")));
+    }
+    Ok(fields
+        .iter()
+        .map(|field| match (named.iter().position(|n| *n == field.name), is_static(field), &field.default_value) {
+            (Some(at), ..) => Source::Column(at),
+            (None, Some((_, value)), _) => Source::Text(value.clone()),
+            (None, None, Some(default)) => Source::Text(unquote(default).to_owned()),
+            (None, None, None) => Source::Null,
+        })
+        .collect())
+}
+
+fn unquote(text: &str) -> &str {
+    text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')).unwrap_or(text)
+}
+
+fn shape(batch: &RecordBatch, sources: &[Source], fields: &[DataField]) -> Result<RecordBatch> {
+    let schema = arrow_schema(fields)?;
+    let rows = batch.num_rows();
+    let columns = sources
+        .iter()
+        .zip(schema.fields())
+        .map(|(source, field)| {
+            match source {
+                Source::Column(at) => cast(batch.column(*at), field.data_type()),
+                Source::Text(text) => {
+                    let texts: ArrayRef = Arc::new(StringArray::from(vec![text.as_str(); rows]));
+                    cast(&texts, field.data_type())
+                }
+                Source::Null => Ok(new_null_array(field.data_type(), rows)),
+            }
+            .map_err(|e| e.with("column", field.name()))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    checked(schema, columns)
+}
+
+/// A batch of the table's columns; a null where none is allowed is named by its column.
+pub(super) fn checked(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    for (field, column) in schema.fields().iter().zip(&columns) {
+        if !field.is_nullable() && column.null_count() > 0 {
+            return Err(Error::invalid("the column takes no null").with("column", field.name()));
+        }
+    }
+    Ok(RecordBatch::try_new(schema, columns)?)
+}
+
+/// Casts, failing on values that do not fit.
+pub(super) fn cast(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
+    if column.data_type() == to {
+        return Ok(Arc::clone(column));
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, to, &options)
+        .map_err(|e| Error::invalid(format!("a value does not fit {to}")).with_source(e))
+}
+
+/// Rows of a table with their kinds (`None` means all are inserts).
+pub(super) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, Option<Int8Array>)>>;
+
+/// Writes rows and commits them once.
+pub(super) async fn write(table: &Table, mut rows: Rows) -> Result<u64> {
+    let user = table.env().ids.uuid();
+    let mut writer = table.writer(&user).await?;
+    let mut written = 0u64;
+    let fed: Result<()> = async {
+        while let Some(batch) = rows.next().await {
+            let (batch, kinds) = batch?;
+            writer.write(&batch, kinds.as_ref()).await?;
+            written += batch.num_rows() as u64;
+        }
+        Ok(())
+    }
+    .await;
+    let messages = match fed {
+        Ok(()) => writer.prepare_commit(false).await,
+        Err(e) => Err(e),
+    };
+    let messages = match messages {
+        Ok(messages) => messages,
+        Err(e) => {
+            writer.abort().await;
+            return Err(e);
+        }
+    };
+    let outcome = table.committer(&user)?.commit(Commit::batch(messages)).await?;
+    writer.close().await?;
+    finish(outcome)?;
+    Ok(written)
+}
+
+async fn overwrite(
+    table: &Table,
+    partition: &[(String, String)],
+    mut rows: futures::stream::BoxStream<'static, Result<RecordBatch>>,
+) -> Result<Output> {
+    let user = table.env().ids.uuid();
+    let mut writer = table.overwriter(&user).await?;
+    let mut written = 0u64;
+    let fed: Result<()> = async {
+        while let Some(batch) = rows.next().await {
+            let batch = batch?;
+            writer.write(&batch, None).await?;
+            written += batch.num_rows() as u64;
+        }
+        Ok(())
+    }
+    .await;
+    let messages = match fed {
+        Ok(()) => writer.prepare_commit(false).await,
+        Err(e) => Err(e),
+    };
+    let messages = match messages {
+        Ok(messages) => messages,
+        Err(e) => {
+            writer.abort().await;
+            return Err(e);
+        }
+    };
+    let outcome = table.committer(&user)?.overwrite(partition, Commit::batch(messages)).await?;
+    writer.close().await?;
+    finish(outcome)?;
+    Ok(Output::Done { message: format!("{written} rows overwrite {}", table.name()), rows: Some(written) })
+}
+
+/// Turns how a commit ended into a result.
+pub(super) fn finish(outcome: CommitOutcome) -> Result<()> {
+    match outcome {
+        CommitOutcome::Committed(_) => Ok(()),
+        CommitOutcome::Conflict(why) => {
+            Err(Error::conflict(format!("another commit came first: {why}")).with_hint("run the statement again"))
+        }
+        CommitOutcome::Unknown(why) => {
+            Err(Error::unknown_outcome(why)
+                .with_hint("look at the latest snapshots before you run the statement again"))
+        }
+    }
+}

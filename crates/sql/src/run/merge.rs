@@ -1,0 +1,190 @@
+//! MERGE INTO a primary-key table: one join of target and source, from which every row gets its action.
+
+use std::fmt::Write as _;
+
+use datafusion::arrow::array::{Array, BooleanArray, Int8Array, Int32Array, RecordBatch};
+use datafusion::arrow::compute::filter_record_batch;
+use datafusion::sql::sqlparser::ast::{
+    Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertKind, TableFactor, TableWithJoins,
+};
+use futures::StreamExt;
+use linn::format::types::{DataField, RowKind, arrow_schema};
+use linn::{Error, Result, Table};
+
+use super::change::{assignments, query, quoted, target};
+use super::insert::{cast, checked, write};
+use super::query::frame;
+use crate::error::ours;
+use crate::parse::TableOptions;
+use crate::session::{Output, Session};
+
+const IN_TARGET: &str = "\"__linn_t\"";
+const IN_SOURCE: &str = "\"__linn_s\"";
+
+pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOptions) -> Result<Output> {
+    let from = TableWithJoins { relation: merge.table.clone(), joins: Vec::new() };
+    let (table, target_name) = target(session, &from, options).await?;
+    let names = Names { target: called(&merge.table)?, source: called(&merge.source)? };
+    let fields = table.schema().fields.clone();
+    let sql = statement(&table, &merge, &names, &target_name)?;
+    let kinds: Vec<RowKind> = merge.clauses.iter().map(|c| kind(&c.action)).collect();
+    let rows = frame(session, query(&sql)?, options).await?.execute_stream().await.map_err(ours)?;
+    let rows = rows.map(move |batch| act(&batch.map_err(ours)?, &fields, &kinds));
+    let written = write(&table, rows.boxed()).await?;
+    Ok(Output::Done { message: format!("{written} rows merged into {}", table.name()), rows: Some(written) })
+}
+
+struct Names {
+    target: String,
+    source: String,
+}
+
+/// What a table is called in the statement's expressions.
+fn called(factor: &TableFactor) -> Result<String> {
+    match factor {
+        TableFactor::Table { alias: Some(alias), .. } | TableFactor::Derived { alias: Some(alias), .. } => {
+            Ok(quoted(&alias.name.value))
+        }
+        TableFactor::Table { name, .. } => {
+            let last = name.0.last().and_then(|p| p.as_ident()).map(|i| i.value.as_str()).unwrap_or_default();
+            Ok(quoted(last.split('\u{1}').next().unwrap_or_default()))
+        }
+        _ => Err(Error::invalid("SQL: MERGE needs tables, or queries with an alias")),
+    }
+}
+
+fn kind(action: &MergeAction) -> RowKind {
+    match action {
+        MergeAction::Insert(_) => RowKind::Insert,
+        MergeAction::Update(_) => RowKind::UpdateAfter,
+        MergeAction::Delete { .. } => RowKind::Delete,
+    }
+}
+
+fn statement(table: &Table, merge: &Merge, names: &Names, target_name: &str) -> Result<String> {
+    let schema = table.schema();
+    let (t, s) = (&names.target, &names.source);
+    let mut action = String::from("CASE");
+    for (number, clause) in merge.clauses.iter().enumerate() {
+        let _ = write!(action, " WHEN {} THEN {number}", condition(clause, t, s));
+    }
+    action.push_str(" END");
+    let mut columns = String::new();
+    for field in &schema.fields {
+        let _ = write!(columns, ", CASE {action}");
+        for (number, clause) in merge.clauses.iter().enumerate() {
+            let _ = write!(columns, " WHEN {number} THEN {}", value(table, clause, field, t)?);
+        }
+        let _ = write!(columns, " END AS {}", quoted(&field.name));
+    }
+    let keys: Vec<String> = schema.primary_keys.iter().map(|k| format!("{t}.{}", quoted(k))).collect();
+    let has = |kind: fn(&MergeClauseKind) -> bool| merge.clauses.iter().any(|c| kind(&c.clause_kind));
+    let lost = has(|k| matches!(k, MergeClauseKind::NotMatchedBySource));
+    let new = has(|k| matches!(k, MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget));
+    let join = match (lost, new) {
+        (true, _) => "FULL",
+        (false, true) => "RIGHT",
+        (false, false) => "INNER",
+    };
+    let source = &merge.source;
+    Ok(format!(
+        "SELECT CAST({action} AS INT), CASE WHEN {t}.{IN_TARGET} AND {s}.{IN_SOURCE} THEN \
+         COUNT(*) OVER (PARTITION BY {keys}) ELSE 1 END{columns} \
+         FROM (SELECT *, TRUE AS {IN_TARGET} FROM {target_name}) AS {t} \
+         {join} JOIN (SELECT *, TRUE AS {IN_SOURCE} FROM {source}) AS {s} ON {on}",
+        keys = keys.join(", "),
+        on = merge.on,
+    ))
+}
+
+fn condition(clause: &MergeClause, t: &str, s: &str) -> String {
+    let base = match clause.clause_kind {
+        MergeClauseKind::Matched => format!("{t}.{IN_TARGET} AND {s}.{IN_SOURCE}"),
+        MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget => format!("{t}.{IN_TARGET} IS NULL"),
+        MergeClauseKind::NotMatchedBySource => format!("{s}.{IN_SOURCE} IS NULL"),
+    };
+    match &clause.predicate {
+        Some(predicate) => format!("{base} AND ({predicate})"),
+        None => base,
+    }
+}
+
+/// What a clause makes of a column.
+fn value(table: &Table, clause: &MergeClause, field: &DataField, t: &str) -> Result<String> {
+    let kept = format!("{t}.{}", quoted(&field.name));
+    match &clause.action {
+        MergeAction::Delete { .. } => Ok(kept),
+        MergeAction::Update(update) => {
+            if update.update_predicate.is_some() || update.delete_predicate.is_some() {
+                return Err(Error::unsupported("WHERE inside of an action of MERGE").with_hint("use WHEN … AND …"));
+            }
+            let assigned = assignments(table, &update.assignments)?;
+            Ok(assigned.iter().find(|(n, _)| *n == field.name).map_or(kept, |(_, value)| format!("({value})")))
+        }
+        MergeAction::Insert(insert) => {
+            let MergeInsertKind::Values(values) = &insert.kind else {
+                return Err(Error::unsupported("INSERT ROW in MERGE"));
+            };
+            let [row] = values.rows.as_slice() else {
+                return Err(Error::invalid("SQL: INSERT in MERGE takes one row of VALUES"));
+            };
+            inserted(table, &insert.columns, row.as_ref(), field)
+        }
+    }
+}
+
+fn inserted(
+    table: &Table,
+    columns: &[datafusion::sql::sqlparser::ast::ObjectName],
+    row: &[Expr],
+    field: &DataField,
+) -> Result<String> {
+    let names: Vec<String> = if columns.is_empty() {
+        table.schema().fields.iter().map(|f| f.name.clone()).collect()
+    } else {
+        columns.iter().filter_map(|c| c.0.last()?.as_ident()).map(|i| i.value.clone()).collect()
+    };
+    if names.len() != row.len() {
+        return Err(Error::invalid(format!("SQL: {} values for {} columns", row.len(), names.len())));
+    }
+    if let Some(name) = names.iter().find(|n| table.schema().field(n).is_none()) {
+        return Err(Error::invalid("the table has no such column").with("table", table.name()).with("column", name));
+    }
+    Ok(match names.iter().position(|n| *n == field.name).and_then(|at| row.get(at)) {
+        Some(value) => format!("({value})"),
+        None => "NULL".to_owned(),
+    })
+}
+
+/// The rows of a batch with an action, and their kinds.
+fn act(batch: &RecordBatch, fields: &[DataField], kinds: &[RowKind]) -> Result<(RecordBatch, Option<Int8Array>)> {
+    let actions = batch.column(0).as_any().downcast_ref::<Int32Array>();
+    let actions = actions.ok_or_else(|| Error::internal("the action is no INT"))?;
+    let chosen: BooleanArray = (0..actions.len()).map(|i| Some(actions.is_valid(i))).collect();
+    let batch = filter_record_batch(batch, &chosen)?;
+    let matches = cast(batch.column(1), &datafusion::arrow::datatypes::DataType::Int64)?;
+    if datafusion::arrow::compute::max(datafusion::arrow::array::AsArray::as_primitive::<
+        datafusion::arrow::datatypes::Int64Type,
+    >(matches.as_ref()))
+    .is_some_and(|most| most > 1)
+    {
+        return Err(Error::invalid("MERGE matches one row of the target with several rows of the source")
+            .with_hint("make the source unique in the columns of ON"));
+    }
+    let actions = batch.column(0).as_any().downcast_ref::<Int32Array>();
+    let actions = actions.ok_or_else(|| Error::internal("the action is no INT"))?;
+    let kinds: Int8Array = actions
+        .values()
+        .iter()
+        .map(|&a| usize::try_from(a).ok().and_then(|a| kinds.get(a)).map(|k| k.as_byte() as i8))
+        .collect();
+    let schema = arrow_schema(fields)?;
+    let columns = batch
+        .columns()
+        .iter()
+        .skip(2)
+        .zip(schema.fields())
+        .map(|(column, field)| cast(column, field.data_type()).map_err(|e| e.with("column", field.name())))
+        .collect::<Result<Vec<_>>>()?;
+    Ok((checked(schema, columns)?, Some(kinds)))
+}

@@ -1,0 +1,39 @@
+//! Running statements.
+
+mod call;
+mod change;
+mod ddl;
+mod insert;
+mod merge;
+mod query;
+mod show;
+
+use linn::Result;
+
+use crate::parse::{Statement, TableOptions};
+use crate::session::{Output, Session};
+
+pub(crate) async fn run(session: &Session, statement: Statement, options: &TableOptions) -> Result<Output> {
+    match statement {
+        Statement::CreateDatabase { .. }
+        | Statement::DropDatabase { .. }
+        | Statement::Use(_)
+        | Statement::CreateTable { .. }
+        | Statement::AlterTable { .. }
+        | Statement::RenameTable { .. }
+        | Statement::DropPartitions { .. }
+        | Statement::DropTable { .. }
+        | Statement::Truncate(_) => ddl::run(session, statement).await,
+        Statement::CreateTableAs { table, definition, if_not_exists, query } => {
+            insert::create_table_as(session, &table, *definition, if_not_exists, &query, options).await
+        }
+        Statement::ShowDatabases
+        | Statement::ShowTables(_)
+        | Statement::ShowCreateTable(_)
+        | Statement::ShowPartitions(_)
+        | Statement::Describe(_) => show::run(session, statement).await,
+        Statement::Insert(insert) => insert::insert(session, insert, options).await,
+        Statement::Call { procedure, arguments } => call::call(session, &procedure, arguments).await,
+        Statement::Other(tokens) => query::run(session, tokens, options).await,
+    }
+}

@@ -1,0 +1,135 @@
+//! Queries, and the statements over rows that begin as one: UPDATE, DELETE, MERGE, EXPLAIN.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider, MemorySchemaProvider, SchemaProvider};
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::context::SessionContext;
+use datafusion::prelude::DataFrame;
+use datafusion::sql::parser::Statement as Wrapped;
+use datafusion::sql::sqlparser::ast::{Ident, Statement as Ast, TableAlias, TableFactor, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::Token;
+use linn::{Error, ErrorKind, Result};
+
+use crate::error::ours;
+use crate::parse::{DIALECT, TableOptions};
+use crate::provider;
+use crate::session::{CATALOG, Output, Session, stream};
+
+/// How deep expressions may be nested before the parser refuses.
+const DEPTH: usize = 300;
+
+pub(super) async fn run(session: &Session, tokens: Vec<Token>, options: &TableOptions) -> Result<Output> {
+    let ast = parse(tokens)?;
+    match ast {
+        Ast::Update(update) => super::change::update(session, update, options).await,
+        Ast::Delete(delete) => super::change::delete(session, delete, options).await,
+        Ast::Merge(merge) => super::merge::merge(session, merge, options).await,
+        Ast::Query(_) | Ast::Explain { .. } => {
+            let frame = frame(session, ast, options).await?;
+            let schema = Arc::clone(frame.schema().inner());
+            let rows = frame.execute_stream().await.map_err(ours)?;
+            Ok(Output::Rows { schema, stream: stream(rows) })
+        }
+        other => Err(Error::unsupported(format!("the statement {}", first_words(&other.to_string())))),
+    }
+}
+
+fn first_words(text: &str) -> String {
+    text.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}
+
+/// Parses one statement with the library's parser.
+pub(super) fn parse(tokens: Vec<Token>) -> Result<Ast> {
+    let invalid = |e| Error::invalid(format!("SQL: {e}"));
+    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens(tokens);
+    let ast = parser.parse_statement().map_err(invalid)?;
+    match parser.next_token().token {
+        Token::EOF => Ok(ast),
+        rest => Err(Error::invalid(format!("SQL: expected the end of the statement, found {:?}", rest.to_string()))),
+    }
+}
+
+/// Plans a statement over tables that are opened for it.
+pub(super) async fn frame(session: &Session, mut ast: Ast, options: &TableOptions) -> Result<DataFrame> {
+    let mut names = Names::default();
+    let _: ControlFlow<()> = ast.visit(&mut names);
+    let context = context(session, &names, options).await?;
+    let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await.map_err(ours)?;
+    context.execute_logical_plan(plan).await.map_err(ours)
+}
+
+/// A context in which exactly the named tables exist.
+async fn context(session: &Session, names: &Names, options: &TableOptions) -> Result<SessionContext> {
+    let catalog = MemoryCatalogProvider::new();
+    let current = session.database();
+    for parts in &names.tables {
+        let Some((marked, _)) = parts.split_last() else { continue };
+        let (plain, given) = options.unmark(marked);
+        let mut plain_parts = parts.clone();
+        if let Some(last) = plain_parts.last_mut() {
+            plain.clone_into(last);
+        }
+        let id = session.identifier(&plain_parts)?;
+        let table = match provider::open(session.catalog(), &id, given).await {
+            Ok(table) => table,
+            // A bare name may be a common table expression; if it is none the planner says so.
+            Err(e) if e.kind() == ErrorKind::NotFound && names.aliases.contains(plain) && parts.len() == 1 => continue,
+            Err(e) => return Err(e),
+        };
+        let database = if parts.len() > 1 { id.database.clone() } else { current.clone() };
+        schema_of(&catalog, &database)?.register_table(marked.clone(), table).map_err(ours)?;
+    }
+    schema_of(&catalog, &current)?;
+    let mut config = session.context().copied_config();
+    config.options_mut().catalog.default_schema = current;
+    let state = SessionStateBuilder::new_from_existing(session.context().state()).with_config(config).build();
+    let context = SessionContext::new_with_state(state);
+    context.register_catalog(CATALOG, Arc::new(catalog));
+    Ok(context)
+}
+
+fn schema_of(catalog: &MemoryCatalogProvider, name: &str) -> Result<Arc<dyn SchemaProvider>> {
+    if let Some(schema) = catalog.schema(name) {
+        return Ok(schema);
+    }
+    let schema: Arc<dyn SchemaProvider> = Arc::new(MemorySchemaProvider::new());
+    catalog.register_schema(name, Arc::clone(&schema)).map_err(ours)?;
+    Ok(schema)
+}
+
+/// Collects the tables of a statement, and gives those whose name is marked their plain name as an alias.
+#[derive(Debug, Default)]
+struct Names {
+    tables: BTreeSet<Vec<String>>,
+    /// Names of common table expressions.
+    aliases: BTreeSet<String>,
+}
+
+impl VisitorMut for Names {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut datafusion::sql::sqlparser::ast::Query) -> ControlFlow<()> {
+        if let Some(with) = &query.with {
+            self.aliases.extend(with.cte_tables.iter().map(|cte| cte.alias.name.value.clone()));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        let TableFactor::Table { name, alias, args: None, .. } = factor else { return ControlFlow::Continue(()) };
+        let parts: Vec<String> =
+            name.0.iter().filter_map(|part| part.as_ident()).map(|ident| ident.value.clone()).collect();
+        if let Some((plain, _)) = parts.last().and_then(|last| last.split_once('\u{1}'))
+            && alias.is_none()
+        {
+            let name = Ident::with_quote('"', plain);
+            *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+        }
+        self.tables.insert(parts);
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,107 @@
+//! SHOW and DESCRIBE.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use futures::StreamExt;
+use linn::format::schema::TableSchema;
+use linn::{Identifier, Result};
+
+use super::change::quoted;
+use crate::parse::Statement;
+use crate::provider::open_table;
+use crate::session::{Output, Session};
+
+pub(super) async fn run(session: &Session, statement: Statement) -> Result<Output> {
+    let catalog = session.catalog();
+    match statement {
+        Statement::ShowDatabases => rows(&["database"], [catalog.list_databases().await?]),
+        Statement::ShowTables(database) => {
+            let database = database.unwrap_or_else(|| session.database());
+            rows(&["table"], [catalog.list_tables(&database).await?])
+        }
+        Statement::ShowCreateTable(parts) => {
+            let id = session.identifier(&parts)?;
+            let table = catalog.table(&id).await?;
+            rows(&["statement"], [vec![create_statement(&id, table.schema())]])
+        }
+        Statement::ShowPartitions(parts) => {
+            let table = open_table(catalog, &session.identifier(&parts)?, None).await?;
+            rows(&["partition"], [table.scan().partition_paths().await?])
+        }
+        Statement::Describe(parts) => describe(session, &parts).await,
+        other => Err(linn::Error::internal(format!("{other:?} shows nothing"))),
+    }
+}
+
+async fn describe(session: &Session, parts: &[String]) -> Result<Output> {
+    let id = session.identifier(parts)?;
+    let table = open_table(session.catalog(), &id, None).await?;
+    if id.system.is_some() {
+        let provider = crate::provider::open(session.catalog(), &id, None).await?;
+        let schema = provider.schema();
+        let names = schema.fields().iter().map(|f| f.name().clone()).collect();
+        let types = schema.fields().iter().map(|f| f.data_type().to_string()).collect();
+        return rows(&["column", "type"], [names, types]);
+    }
+    let schema = table.schema();
+    let key = |name: &String| match (schema.primary_keys.contains(name), schema.partition_keys.contains(name)) {
+        (true, true) => "primary, partition",
+        (true, false) => "primary",
+        (false, true) => "partition",
+        (false, false) => "",
+    };
+    let column = |of: &dyn Fn(&linn::format::types::DataField) -> String| schema.fields.iter().map(of).collect();
+    rows(
+        &["column", "type", "key", "default", "comment"],
+        [
+            column(&|f| f.name.clone()),
+            column(&|f| f.data_type.to_string()),
+            column(&|f| key(&f.name).to_owned()),
+            column(&|f| f.default_value.clone().unwrap_or_default()),
+            column(&|f| f.description.clone().unwrap_or_default()),
+        ],
+    )
+}
+
+/// The statement that makes a table like this one.
+fn create_statement(id: &Identifier, schema: &TableSchema) -> String {
+    let mut sql = format!("CREATE TABLE {}.{} (", quoted(&id.database), quoted(&id.table));
+    let text = |s: &str| format!("'{}'", s.replace('\'', "''"));
+    let names = |names: &[String]| names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", ");
+    for (i, field) in schema.fields.iter().enumerate() {
+        let _ = write!(sql, "{}\n  {} {}", if i == 0 { "" } else { "," }, quoted(&field.name), field.data_type);
+        if let Some(default) = &field.default_value {
+            let _ = write!(sql, " DEFAULT {}", text(default));
+        }
+        if let Some(comment) = &field.description {
+            let _ = write!(sql, " COMMENT {}", text(comment));
+        }
+    }
+    if !schema.primary_keys.is_empty() {
+        let _ = write!(sql, ",\n  PRIMARY KEY ({}) NOT ENFORCED", names(&schema.primary_keys));
+    }
+    sql.push_str("\n)");
+    if let Some(comment) = schema.comment.as_deref().filter(|c| !c.is_empty()) {
+        let _ = write!(sql, " COMMENT {}", text(comment));
+    }
+    if !schema.partition_keys.is_empty() {
+        let _ = write!(sql, " PARTITIONED BY ({})", names(&schema.partition_keys));
+    }
+    let options: Vec<String> = schema.options.iter().map(|(k, v)| format!("\n  {} = {}", text(k), text(v))).collect();
+    if !options.is_empty() {
+        let _ = write!(sql, " WITH ({}\n)", options.join(","));
+    }
+    sql
+}
+
+/// Rows of text columns.
+pub(super) fn rows<const N: usize>(names: &[&str; N], columns: [Vec<String>; N]) -> Result<Output> {
+    let fields: Vec<Field> = names.iter().map(|n| Field::new(*n, DataType::Utf8, false)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let columns: Vec<ArrayRef> = columns.into_iter().map(|c| Arc::new(StringArray::from(c)) as ArrayRef).collect();
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns)?;
+    Ok(Output::Rows { schema, stream: futures::stream::iter([Ok(batch)]).boxed() })
+}

@@ -1,0 +1,143 @@
+//! A session: a catalog, a current database, and running statements one after the other.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::context::SessionContext;
+use datafusion::prelude::SessionConfig;
+use futures::TryStreamExt;
+use linn::format::BatchStream;
+use linn::{Catalog, Identifier, Result};
+use parking_lot::RwLock;
+
+use crate::error::ours;
+use crate::parse::{mark, parse, split};
+use crate::run;
+
+/// What a statement gave.
+pub enum Output {
+    /// Rows.
+    Rows {
+        /// Their schema.
+        schema: SchemaRef,
+        /// The rows, computed as they are taken.
+        stream: BatchStream,
+    },
+    /// Something was done.
+    Done {
+        /// What, in words.
+        message: String,
+        /// Rows written, for DML.
+        rows: Option<u64>,
+    },
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows { schema, .. } => f.debug_struct("Rows").field("schema", schema).finish_non_exhaustive(),
+            Self::Done { message, rows } => {
+                f.debug_struct("Done").field("message", message).field("rows", rows).finish()
+            }
+        }
+    }
+}
+
+impl Output {
+    /// Something was done that wrote no rows.
+    pub(crate) fn done(message: impl Into<String>) -> Self {
+        Self::Done { message: message.into(), rows: None }
+    }
+}
+
+/// A session over one catalog. Names are case-sensitive; functions and keywords are not.
+#[derive(Debug)]
+pub struct Session {
+    catalog: Arc<dyn Catalog>,
+    database: RwLock<String>,
+    context: SessionContext,
+}
+
+/// The name under which the catalog is known to DataFusion.
+pub(crate) const CATALOG: &str = "linn";
+
+impl Session {
+    /// A session whose unqualified names are in `database`.
+    pub fn new(catalog: Arc<dyn Catalog>, database: &str) -> Self {
+        let mut config = SessionConfig::new().with_default_catalog_and_schema(CATALOG, database);
+        let options = config.options_mut();
+        options.sql_parser.enable_ident_normalization = false;
+        options.catalog.create_default_catalog_and_schema = false;
+        // Strings are Utf8 in Linn's batches; views would only be converted back when written.
+        options.sql_parser.map_string_types_to_utf8view = false;
+        let state = SessionStateBuilder::new().with_config(config).with_default_features().build();
+        Self { catalog, database: RwLock::new(database.to_owned()), context: SessionContext::new_with_state(state) }
+    }
+
+    /// The catalog.
+    pub fn catalog(&self) -> &Arc<dyn Catalog> {
+        &self.catalog
+    }
+
+    /// The database of unqualified names.
+    pub fn database(&self) -> String {
+        self.database.read().clone()
+    }
+
+    pub(crate) fn set_database(&self, name: &str) {
+        name.clone_into(&mut self.database.write());
+    }
+
+    pub(crate) fn context(&self) -> &SessionContext {
+        &self.context
+    }
+
+    /// The table that the parts of a name mean.
+    pub(crate) fn identifier(&self, parts: &[String]) -> Result<Identifier> {
+        match parts {
+            [table] => Identifier::new(&self.database(), table),
+            [database, table] => Identifier::new(database, table),
+            [catalog, database, table] if catalog == CATALOG => Identifier::new(database, table),
+            _ => Err(linn::Error::invalid(format!("{:?} is not a table name", parts.join(".")))
+                .with_hint("name a table as `table` or `database.table`")),
+        }
+    }
+
+    /// Runs statements separated by `;`, and hands what each gives to `each` before the next one runs.
+    ///
+    /// # Errors
+    /// The error of the first statement that fails, with its text; those before it have been run.
+    pub async fn run<F>(&self, sql: &str, mut each: F) -> Result<()>
+    where
+        F: AsyncFnMut(Output) -> Result<()>,
+    {
+        for tokens in split(sql)? {
+            each(self.statement(&tokens).await?).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs one statement.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is not exactly one statement, and whatever running it can give.
+    pub async fn execute(&self, sql: &str) -> Result<Output> {
+        let mut statements = split(sql)?;
+        match (statements.pop(), statements.is_empty()) {
+            (Some(tokens), true) => self.statement(&tokens).await,
+            _ => Err(linn::Error::invalid("SQL: this takes exactly one statement")),
+        }
+    }
+
+    async fn statement(&self, tokens: &[datafusion::sql::sqlparser::tokenizer::Token]) -> Result<Output> {
+        let (tokens, options) = mark(tokens)?;
+        run::run(self, parse(&tokens)?, &options).await
+    }
+}
+
+/// A DataFusion stream as one of ours.
+pub(crate) fn stream(rows: datafusion::execution::SendableRecordBatchStream) -> BatchStream {
+    Box::pin(rows.map_err(ours))
+}
