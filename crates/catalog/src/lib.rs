@@ -2,4 +2,4 @@
 
 mod filesystem;
 
-pub use filesystem::FilesystemCatalog;
+pub use filesystem::{DEFAULT_DATABASE, FilesystemCatalog};

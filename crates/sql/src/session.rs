@@ -1,7 +1,7 @@
 //! A session: a catalog, a current database, and running statements one after the other.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SessionStateBuilder;
@@ -10,7 +10,6 @@ use datafusion::prelude::SessionConfig;
 use futures::TryStreamExt;
 use linn::format::BatchStream;
 use linn::{Catalog, Identifier, Result};
-use parking_lot::RwLock;
 
 use crate::error::ours;
 use crate::parse::{mark, parse, split};
@@ -53,11 +52,19 @@ impl Output {
 }
 
 /// A session over one catalog. Names are case-sensitive; functions and keywords are not.
-#[derive(Debug)]
 pub struct Session {
     catalog: Arc<dyn Catalog>,
     database: RwLock<String>,
     context: SessionContext,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("catalog", &self.catalog)
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The name under which the catalog is known to DataFusion.
@@ -83,11 +90,11 @@ impl Session {
 
     /// The database of unqualified names.
     pub fn database(&self) -> String {
-        self.database.read().clone()
+        self.database.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn set_database(&self, name: &str) {
-        name.clone_into(&mut self.database.write());
+        name.clone_into(&mut self.database.write().unwrap_or_else(PoisonError::into_inner));
     }
 
     pub(crate) fn context(&self) -> &SessionContext {

@@ -75,7 +75,7 @@ fn is_exact(from: &ArrayRef, to: &ArrayRef) -> Result<Option<Box<dyn Fn(usize) -
 /// Texts and bytes longer than the type admits.
 fn too_long(column: &ArrayRef, field: &DataField) -> Result<Vec<Misfit>> {
     let limit = match field.data_type.kind {
-        Kind::Char(length) | Kind::VarChar(length) | Kind::Binary(length) | Kind::VarBinary(length) => length,
+        Kind::Char(length) | Kind::Varchar(length) | Kind::Binary(length) | Kind::Varbinary(length) => length,
         _ => return Ok(Vec::new()),
     };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);

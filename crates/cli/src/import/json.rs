@@ -31,6 +31,11 @@ impl<R: BufRead> Rows<R> {
         Self { input, wanted, places, schema: Arc::new(Schema::new(fields)), keep, row: 0, done: false }
     }
 
+    /// Names of the columns.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
     fn chunk(&mut self) -> Result<Option<Chunk>> {
         let mut columns: Vec<StringBuilder> = self.wanted.iter().map(|_| StringBuilder::new()).collect();
         let (mut rows, mut originals, mut broken) = (Vec::new(), Vec::new(), Vec::new());

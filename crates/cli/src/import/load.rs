@@ -106,7 +106,12 @@ impl Out {
         let user = table.env().ids.uuid();
         let sink = match mode {
             Mode::Check => None,
-            _ => Some(Sink { writer: table.writer(&user)?, committer: table.committer(&user), next: 1 }),
+            Mode::Overwrite => {
+                Some(Sink { writer: table.overwriter(&user)?, committer: table.committer(&user), next: 1 })
+            }
+            Mode::Append | Mode::Delete => {
+                Some(Sink { writer: table.writer(&user)?, committer: table.committer(&user), next: 1 })
+            }
         };
         Ok(Self { table: table.clone(), mode, user, sink, pending: 0, loaded: Loaded::default() })
     }

@@ -117,11 +117,6 @@ impl Compactor {
         Self { env, files, spec, order, settings, levels, last_full_millis, running: None }
     }
 
-    /// The levels.
-    pub(crate) fn levels(&self) -> &Levels {
-        &self.levels
-    }
-
     /// Takes new files in.
     pub(crate) fn add(&mut self, files: &[Arc<DataFileMeta>]) {
         self.levels.update(&[], files);

@@ -172,11 +172,6 @@ impl KeyEncoder {
         }
     }
 
-    /// Positions of the columns that are encoded.
-    pub(crate) fn columns(&self) -> &[usize] {
-        &self.columns
-    }
-
     /// Encodes all rows of a batch, given all its columns.
     pub(crate) fn encode(&self, columns: &[ArrayRef], rows: usize) -> Result<Keys> {
         let mut picked = Vec::with_capacity(self.columns.len());

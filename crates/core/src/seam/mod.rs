@@ -64,6 +64,12 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Deletes a file; absent is fine.
     async fn delete(&self, path: &str) -> Result<()>;
 
+    /// Makes a folder that can be listed while it is empty; one that is there is fine. A store without folders keeps
+    /// an empty file in it.
+    async fn create_dir(&self, dir: &str) -> Result<()> {
+        self.put(&format!("{}/.folder", dir.trim_end_matches('/')), Bytes::new()).await
+    }
+
     /// Deletes a folder with everything below; absent is fine.
     async fn delete_dir(&self, dir: &str) -> Result<()>;
 

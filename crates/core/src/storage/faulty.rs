@@ -180,6 +180,10 @@ impl Storage for Faulty {
         self.pass(Op::Delete, path, self.inner.delete(path)).await
     }
 
+    async fn create_dir(&self, dir: &str) -> Result<()> {
+        self.pass(Op::Put, dir, self.inner.create_dir(dir)).await
+    }
+
     async fn delete_dir(&self, dir: &str) -> Result<()> {
         self.pass(Op::Delete, dir, self.inner.delete_dir(dir)).await
     }

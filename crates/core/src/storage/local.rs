@@ -139,6 +139,10 @@ impl Storage for Local {
         self.blocking(path::normal(path)?, |full| absent_is_fine(fs::remove_file(full))).await
     }
 
+    async fn create_dir(&self, dir: &str) -> Result<()> {
+        self.blocking(path::normal(dir)?, make_dir).await
+    }
+
     async fn delete_dir(&self, dir: &str) -> Result<()> {
         self.blocking(path::normal(dir)?, |full| absent_is_fine(fs::remove_dir_all(full))).await
     }

@@ -21,5 +21,6 @@ pub use budget::MemoryBudget;
 pub(crate) use budget::Share;
 pub(crate) use settings::spill_compression;
 pub(crate) use spill::Spill;
+#[cfg(test)]
 pub(crate) use writer::Buckets;
 pub use writer::TableWriter;

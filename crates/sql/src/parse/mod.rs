@@ -7,6 +7,6 @@ mod cursor;
 mod reference;
 mod statement;
 
-pub(crate) use cursor::{Cursor, DIALECT, split};
+pub(crate) use cursor::{DIALECT, split};
 pub(crate) use reference::{TableOptions, mark};
 pub(crate) use statement::{CallArgument, Insert, Statement, parse};

@@ -47,7 +47,14 @@ impl ScanExec {
     ) -> Result<Self> {
         let fields: Vec<_> = columns.iter().filter_map(|&c| table.schema().fields.get(c)).cloned().collect();
         let read = table.read().fields(fields.clone()).filter(filter.clone()).limit(limit).build()?;
-        let splits = table.scan().filter(filter.clone()).limit(limit).plan().await?.splits;
+        let mut scan = table.scan();
+        if let Some(filter) = filter.clone() {
+            scan = scan.filter(filter);
+        }
+        if let Some(limit) = limit {
+            scan = scan.limit(limit as u64);
+        }
+        let splits = scan.plan().await?.splits;
         let statistics = Arc::new(statistics(table, &fields, &splits, filter.is_some())?);
         let partitions = deal(splits, target.max(1));
         let schema = Arc::clone(read.schema());

@@ -1,6 +1,7 @@
 //! Procedures: `CALL sys.compact(…)`.
 
 use linn::core::commit::Commit;
+use linn::format::partition::partition_from_values;
 use linn::{Error, Options, Result};
 
 use super::insert::finish;
@@ -100,10 +101,15 @@ async fn compact(session: &Session, arguments: &Arguments) -> Result<Output> {
         Some(text) => text.split(';').map(key_values).collect::<Result<Vec<_>>>()?,
         None => Vec::new(),
     };
-    let messages = table.compact(&partitions, full).await?;
+    let fields = table.schema().partition_fields();
+    let rows_of =
+        |spec: &Vec<(String, String)>| partition_from_values(spec, &fields, table.options().partition_default_name());
+    let partitions = partitions.iter().map(rows_of).collect::<Result<Vec<_>>>()?;
+    let chosen = (!partitions.is_empty()).then_some(partitions.as_slice());
+    let messages = table.compact(chosen, full).await?;
     let (before, after) =
         messages.iter().fold((0, 0), |(b, a), m| (b + m.compact_before.len(), a + m.compact_after.len()));
-    finish(table.committer(&table.env().ids.uuid())?.commit(Commit::batch(messages)).await?)?;
+    finish(table.committer(table.env().ids.uuid()).commit(Commit::batch(messages)).await?)?;
     rows(&["result"], [vec![format!("{before} files compacted into {after}")]])
 }
 

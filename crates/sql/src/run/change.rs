@@ -1,6 +1,6 @@
 //! UPDATE and DELETE on primary-key tables: a query for the rows, written back as updates and retractions.
 
-use datafusion::arrow::array::{Array, Int8Array};
+use datafusion::arrow::array::Int8Array;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Statement as Ast, TableFactor, TableWithJoins, Update,
 };
@@ -127,7 +127,6 @@ async fn rewrite(
             .map(|(column, field)| cast(column, field.data_type()).map_err(|e| e.with("column", field.name())))
             .collect::<Result<Vec<_>>>()?;
         let kinds = Int8Array::from(vec![kind.as_byte() as i8; batch.num_rows()]);
-        debug_assert_eq!(kinds.len(), batch.num_rows());
         Ok((checked(schema.clone(), columns)?, Some(kinds)))
     });
     write(table, rows.boxed()).await

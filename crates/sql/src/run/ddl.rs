@@ -1,5 +1,7 @@
 //! Databases and tables: create, alter, drop.
 
+use std::collections::BTreeMap;
+
 use linn::Result;
 use linn::core::commit::CommitOutcome;
 
@@ -57,14 +59,15 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
 async fn drop_partitions(session: &Session, table: &[String], specs: &[Vec<(String, String)>]) -> Result<Output> {
     let id = session.identifier(table)?;
     let table = session.catalog().table(&id).await?;
-    let outcome = table.committer(&table.env().ids.uuid())?.drop_partitions(specs).await?;
+    let specs: Vec<BTreeMap<String, String>> = specs.iter().map(|spec| spec.iter().cloned().collect()).collect();
+    let outcome = table.committer(table.env().ids.uuid()).drop_partitions(&specs, i64::MAX).await?;
     done(outcome, format!("partitions of {id} are dropped"))
 }
 
 async fn truncate(session: &Session, table: &[String]) -> Result<Output> {
     let id = session.identifier(table)?;
     let table = session.catalog().table(&id).await?;
-    let outcome = table.committer(&table.env().ids.uuid())?.truncate().await?;
+    let outcome = table.committer(table.env().ids.uuid()).truncate(i64::MAX).await?;
     done(outcome, format!("table {id} is empty"))
 }
 

@@ -7,7 +7,8 @@ use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType as ArrowType, SchemaRef};
 use datafusion::sql::sqlparser::tokenizer::Token;
 use futures::StreamExt;
-use linn::core::commit::{Commit, CommitOutcome};
+use linn::core::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
+use linn::core::write::TableWriter;
 use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, NewTable, Result, Table};
 
@@ -43,12 +44,12 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
     let rows = frame.execute_stream().await.map_err(ours)?;
     let shaped = rows.map({
         let fields = table.schema().fields.clone();
-        move |batch| shape(&batch.map_err(ours)?, &sources, &fields)
+        move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None))
     });
     if insert.overwrite {
         return overwrite(&table, &insert.partition, shaped.boxed()).await;
     }
-    let written = write(&table, shaped.map(|batch| Ok((batch?, None))).boxed()).await?;
+    let written = write(&table, shaped.boxed()).await?;
     Ok(Output::Done { message: format!("{written} rows inserted into {id}"), rows: Some(written) })
 }
 
@@ -154,74 +155,63 @@ pub(super) fn cast(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
 pub(super) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, Option<Int8Array>)>>;
 
 /// Writes rows and commits them once.
-pub(super) async fn write(table: &Table, mut rows: Rows) -> Result<u64> {
+pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.env().ids.uuid();
-    let mut writer = table.writer(&user).await?;
-    let mut written = 0u64;
-    let fed: Result<()> = async {
-        while let Some(batch) = rows.next().await {
-            let (batch, kinds) = batch?;
-            writer.write(&batch, kinds.as_ref()).await?;
-            written += batch.num_rows() as u64;
-        }
-        Ok(())
-    }
-    .await;
-    let messages = match fed {
-        Ok(()) => writer.prepare_commit(false).await,
-        Err(e) => Err(e),
-    };
-    let messages = match messages {
-        Ok(messages) => messages,
-        Err(e) => {
-            writer.abort().await;
-            return Err(e);
-        }
-    };
-    let outcome = table.committer(&user)?.commit(Commit::batch(messages)).await?;
+    let (written, writer, messages) = feed(table.writer(&user)?, rows).await?;
+    let outcome = table.committer(user).commit(Commit::batch(messages)).await?;
     writer.close().await?;
     finish(outcome)?;
     Ok(written)
 }
 
-async fn overwrite(
-    table: &Table,
-    partition: &[(String, String)],
-    mut rows: futures::stream::BoxStream<'static, Result<RecordBatch>>,
-) -> Result<Output> {
+/// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so.
+async fn overwrite(table: &Table, partition: &[(String, String)], rows: Rows) -> Result<Output> {
     let user = table.env().ids.uuid();
-    let mut writer = table.overwriter(&user).await?;
-    let mut written = 0u64;
-    let fed: Result<()> = async {
-        while let Some(batch) = rows.next().await {
-            let batch = batch?;
-            writer.write(&batch, None).await?;
-            written += batch.num_rows() as u64;
-        }
-        Ok(())
-    }
-    .await;
-    let messages = match fed {
-        Ok(()) => writer.prepare_commit(false).await,
-        Err(e) => Err(e),
+    let (written, writer, messages) = feed(table.overwriter(&user)?, rows).await?;
+    let target = if !partition.is_empty() {
+        Overwrite::Partition(partition.iter().cloned().collect())
+    } else if !table.schema().partition_keys.is_empty() && table.options().dynamic_partition_overwrite()? {
+        Overwrite::Dynamic
+    } else {
+        Overwrite::Table
     };
-    let messages = match messages {
-        Ok(messages) => messages,
-        Err(e) => {
-            writer.abort().await;
-            return Err(e);
-        }
-    };
-    let outcome = table.committer(&user)?.overwrite(partition, Commit::batch(messages)).await?;
+    let outcome = table.committer(user).overwrite(target, Commit::batch(messages)).await?;
     writer.close().await?;
     finish(outcome)?;
     Ok(Output::Done { message: format!("{written} rows overwrite {}", table.name()), rows: Some(written) })
+}
+
+/// Writes all rows; when that fails the writer's files go.
+async fn feed(mut writer: TableWriter, mut rows: Rows) -> Result<(u64, TableWriter, Vec<CommitMessage>)> {
+    let mut written = 0u64;
+    let fed: Result<Vec<CommitMessage>> = async {
+        while let Some(batch) = rows.next().await {
+            let (batch, kinds) = batch?;
+            writer.write(&batch, kinds.as_ref()).await?;
+            written += batch.num_rows() as u64;
+        }
+        writer.prepare_commit(false).await
+    }
+    .await;
+    match fed {
+        Ok(messages) => Ok((written, writer, messages)),
+        Err(e) => {
+            if let Err(left) = writer.close().await {
+                tracing::warn!("files of a failed statement may be left over: {left}");
+            }
+            Err(e)
+        }
+    }
 }
 
 /// Turns how a commit ended into a result.
 pub(super) fn finish(outcome: CommitOutcome) -> Result<()> {
     match outcome {
         CommitOutcome::Committed(_) => Ok(()),
+        CommitOutcome::CompactionLost { why, .. } => {
+            tracing::warn!("the rows are in, a compaction that came with them is not: {why}");
+            Ok(())
+        }
         CommitOutcome::Conflict(why) => {
             Err(Error::conflict(format!("another commit came first: {why}")).with_hint("run the statement again"))
         }
