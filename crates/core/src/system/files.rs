@@ -95,8 +95,8 @@ async fn schemas_of(table: &Table, buckets: &[LiveBucket]) -> Result<HashMap<Sch
     let known = Schemas::new(table);
     let mut schemas = HashMap::new();
     for file in buckets.iter().flat_map(|bucket| &bucket.files) {
-        if !schemas.contains_key(&file.schema_id) {
-            schemas.insert(file.schema_id, known.get(file.schema_id).await?);
+        if let std::collections::hash_map::Entry::Vacant(e) = schemas.entry(file.schema_id) {
+            e.insert(known.get(file.schema_id).await?);
         }
     }
     Ok(schemas)

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::table::{compaction, file, index, key};
+use super::table::{compaction, file, key};
 use super::*;
 
 fn options(pairs: &[(&str, &str)]) -> Options {
@@ -113,7 +113,8 @@ fn the_scan_mode_follows_the_other_options() {
 fn some_rows_of_the_table() {
     assert_eq!(compaction::COMPACTION_SIZE_RATIO.default, Some("1"));
     assert_eq!(key::MERGE_ENGINE.default, Some("deduplicate"));
-    assert!(key::MERGE_ENGINE.immutable && !index::DELETION_VECTORS_ENABLED.immutable);
+    let immutable = |key| option(key).unwrap().immutable;
+    assert!(immutable("merge-engine") && !immutable("deletion-vectors.enabled"));
     assert_eq!(Options::new().memory(&file::FILE_READER_ASYNC_THRESHOLD).unwrap(), 10 << 20);
     assert_eq!(option("orc.write.batch-size").unwrap().key, "write.batch-size");
     assert!(Options::new().int(&compaction::NUM_LEVELS).is_err());

@@ -94,7 +94,7 @@ fn small_integers_compare_in_their_own_type() {
     let column: ArrayRef = Arc::new(Int8Array::from(vec![i8::MIN, 0, i8::MAX]));
     let batch = RecordBatch::try_from_iter([("t", column)]).unwrap();
     let predicate = compare(0, CompareOp::LtEq, Datum::TinyInt(i8::MIN));
-    assert_eq!(predicate.mask(&batch, &[field.clone()]).unwrap().count_set_bits(), 1);
+    assert_eq!(predicate.mask(&batch, std::slice::from_ref(&field)).unwrap().count_set_bits(), 1);
     let wrong = compare(0, CompareOp::Eq, Datum::Int(1));
     assert!(wrong.evaluate(&batch, &[field]).is_err());
     assert!(compare(9, CompareOp::Eq, Datum::Int(1)).evaluate(&batch, &[]).is_err());

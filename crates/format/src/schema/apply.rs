@@ -8,7 +8,7 @@ use super::default::check_default;
 
 use super::{Position, SCHEMA_VERSION, SchemaChange, TableSchema, option, rename, validate};
 use crate::cast::can_cast;
-use crate::options::table::table as table_options;
+use crate::options::table::general as table_options;
 use crate::types::{DataField, DataType, Kind, assign_nested_ids};
 use crate::{Error, Result, ResultExt, SchemaId};
 

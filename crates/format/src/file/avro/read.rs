@@ -123,8 +123,11 @@ impl Reader {
     }
 }
 
+/// The fields of the record, and the branch it is in a union.
+type Root<'a> = (Option<i64>, &'a [(String, Schema)]);
+
 /// The record of rows; some writers make it a branch of a union with null.
-fn root(schema: &Schema) -> Result<(Option<i64>, &[(String, Schema)])> {
+fn root(schema: &Schema) -> Result<Root<'_>> {
     match schema {
         Schema::Record(fields) => Ok((None, fields)),
         Schema::Union(branches) => match branches.as_slice() {

@@ -158,7 +158,7 @@ pub(super) fn int96_as_bytes(schema: &SchemaDescriptor) -> Result<Option<SchemaD
         return Ok(None);
     }
     let root = schema.root_schema();
-    let fields = root.get_fields().iter().map(|f| rewrite(f)).collect::<Result<_>>()?;
+    let fields = root.get_fields().iter().map(rewrite).collect::<Result<_>>()?;
     let root = Type::group_type_builder(root.name()).with_fields(fields).build()?;
     Ok(Some(SchemaDescriptor::new(Arc::new(root))))
 }

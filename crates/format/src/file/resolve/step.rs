@@ -63,7 +63,6 @@ pub(super) fn plan(wanted: &DataType, stored: &DataType, wanted_id: i32, stored_
 
 /// The fields to ask for and the steps of the wanted ones. A ROW of which nothing is wanted any more is read as it is, so
 /// that its nulls are known.
-#[expect(clippy::type_complexity, reason = "a pair of lists, taken apart at once")]
 fn row(wanted: &[DataField], stored: &[DataField]) -> Result<(Vec<DataField>, Vec<Option<(usize, Step)>>)> {
     let (mut fields, mut steps) = (Vec::new(), Vec::new());
     for field in wanted {

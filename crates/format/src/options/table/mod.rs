@@ -39,7 +39,7 @@ pub mod key;
 pub mod lookup;
 pub mod partition;
 pub mod scan;
-pub mod table;
+pub mod general;
 pub mod write;
 
 const GROUPS: &[&[OptionDef]] = &[
@@ -54,7 +54,7 @@ const GROUPS: &[&[OptionDef]] = &[
     lookup::ALL,
     partition::ALL,
     scan::ALL,
-    table::ALL,
+    general::ALL,
     write::ALL,
 ];
 

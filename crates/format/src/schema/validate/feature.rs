@@ -2,7 +2,7 @@
 
 use super::{invalid, known_column};
 use crate::Result;
-use crate::options::table::{changelog, commit, compaction, file, key, scan, table};
+use crate::options::table::{changelog, commit, compaction, file, general, key, scan};
 use crate::options::{ChangelogProducer, MergeEngine};
 use crate::schema::TableSchema;
 use crate::types::Kind;
@@ -140,7 +140,7 @@ pub(super) fn columns_by_option(schema: &TableSchema) -> Result<()> {
 }
 
 fn manifest_sort(schema: &TableSchema) -> Result<()> {
-    let evolving = schema.options.bool(&table::DATA_EVOLUTION_ENABLED)?;
+    let evolving = schema.options.bool(&general::DATA_EVOLUTION_ENABLED)?;
     if !evolving && schema.partition_keys.is_empty() {
         return Err(invalid("\"manifest-sort.enabled\" needs a partitioned table", "remove it"));
     }
@@ -156,8 +156,8 @@ fn manifest_sort(schema: &TableSchema) -> Result<()> {
 /// Row ids are for append tables without buckets; BLOB columns need data evolution.
 pub(super) fn row_tracking(schema: &TableSchema) -> Result<()> {
     let options = &schema.options;
-    let tracking = options.bool(&table::ROW_TRACKING_ENABLED)?;
-    let evolving = options.bool(&table::DATA_EVOLUTION_ENABLED)?;
+    let tracking = options.bool(&general::ROW_TRACKING_ENABLED)?;
+    let evolving = options.bool(&general::DATA_EVOLUTION_ENABLED)?;
     if tracking && (schema.is_primary_key_table() || options.bucket()? != -1) {
         return Err(invalid(
             "\"row-tracking.enabled\" needs a table without primary key and with \"bucket\" = \"-1\"",

@@ -95,7 +95,7 @@ fn columns_the_file_lacks_are_null_at_any_depth() {
     let field = |id, name: &str, kind| DataField::new(id, name, DataType::nullable(kind));
     let fields = [field(0, "a", Kind::Int), field(1, "r", Kind::Row(vec![field(2, "x", Kind::Int)]))];
     let batch = batch(&mut Random(7), &fields, 20);
-    let file = Memory::new(write(&fields, &[batch.clone()], &[]).unwrap());
+    let file = Memory::new(write(&fields, std::slice::from_ref(&batch), &[]).unwrap());
     let wanted = [
         DataField::new(5, "new", DataType::required(Kind::Int)),
         field(1, "r", Kind::Row(vec![field(6, "y", Kind::BigInt)])),
