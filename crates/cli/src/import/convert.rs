@@ -61,7 +61,6 @@ fn trimmed(column: &ArrayRef) -> Result<ArrayRef> {
 }
 
 /// Whether a value kept its fraction, for conversions that would drop it.
-#[expect(clippy::type_complexity, reason = "a predicate by row")]
 fn is_exact(from: &ArrayRef, to: &ArrayRef) -> Result<Option<Box<dyn Fn(usize) -> bool>>> {
     let fractional = from.data_type().is_floating() || matches!(from.data_type(), ArrowType::Decimal128(..));
     if !fractional || !to.data_type().is_integer() {

@@ -145,9 +145,10 @@ impl Policy {
             return Some(all(runs, max_level, Reason::SizeAmplification));
         }
         if runs.len() >= self.trigger
-            && let Some(choice) = self.by_ratio(runs, max_level, 1, Reason::SizeRatio, moment) {
-                return Some(choice);
-            }
+            && let Some(choice) = self.by_ratio(runs, max_level, 1, Reason::SizeRatio, moment)
+        {
+            return Some(choice);
+        }
         if runs.len() > self.trigger {
             let count = runs.len() - self.trigger + 1;
             return self.by_ratio(runs, max_level, count, Reason::RunCount, moment);

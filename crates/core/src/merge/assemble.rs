@@ -129,9 +129,10 @@ impl Assembler {
     fn merge(&mut self, group: &[Record]) -> Result<()> {
         self.cells.clear();
         if let Some(verdict) = self.engine.merge(group, &mut self.cells)?
-            && (self.keep_deletes || !is_retract(verdict.kind)) {
-                self.output.push(verdict.base.pick, verdict.kind, &self.cells);
-            }
+            && (self.keep_deletes || !is_retract(verdict.kind))
+        {
+            self.output.push(verdict.base.pick, verdict.kind, &self.cells);
+        }
         Ok(())
     }
 

@@ -172,9 +172,10 @@ impl<C: KeyColumn> Merger<C> {
             }
         }
         if let Some((before, row)) = last
-            && self.orders[before].keys.key(row) > keys.key(0) {
-                return Err(unsorted());
-            }
+            && self.orders[before].keys.key(row) > keys.key(0)
+        {
+            return Err(unsorted());
+        }
         self.orders.push(Order { keys, sequence, unique });
         self.heads[run] = Head::At { source, row: 0, len };
         Ok(())

@@ -65,7 +65,10 @@ fn values_of_other_types_are_refused() {
     let int = DataType::required(Kind::Int);
     assert_eq!(BinaryRow::from_datums(&[(string("x"), &int)]).unwrap_err().kind(), ErrorKind::Invalid);
     let array: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
-    assert_eq!(rows_from_columns(std::slice::from_ref(&array), std::slice::from_ref(&int)).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(
+        rows_from_columns(std::slice::from_ref(&array), std::slice::from_ref(&int)).unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
     assert_eq!(rows_from_columns(&[array], &[]).unwrap_err().kind(), ErrorKind::Invalid);
 }
 

@@ -104,10 +104,10 @@ fn partial(groups: &[(Vec<usize>, Vec<usize>)], remove: bool, records: &[Row]) -
             row = vec![None; width];
         }
         kind = 0;
-        for c in 0..width {
+        for (c, (old, new)) in row.iter_mut().zip(&record.values).enumerate() {
             let of_group = groups.iter().any(|(s, p)| s.contains(&c) || p.contains(&c));
-            if !of_group && record.values[c].is_some() {
-                row[c] = record.values[c].clone();
+            if !of_group && new.is_some() {
+                old.clone_from(new);
             }
         }
         for (sequence, protected) in groups {

@@ -34,12 +34,12 @@ pub mod changelog;
 pub mod commit;
 pub mod compaction;
 pub mod file;
+pub mod general;
 pub mod index;
 pub mod key;
 pub mod lookup;
 pub mod partition;
 pub mod scan;
-pub mod general;
 pub mod write;
 
 const GROUPS: &[&[OptionDef]] = &[
