@@ -1,3 +1,5 @@
+//! Plans over small tables: pruning, sections, limits, deletion files.
+
 use std::sync::Arc;
 
 use linn_format::SnapshotId;

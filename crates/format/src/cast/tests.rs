@@ -1,3 +1,5 @@
+//! Casts against the reference's rules.
+
 use proptest::prelude::*;
 
 use super::*;

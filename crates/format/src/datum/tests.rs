@@ -1,3 +1,5 @@
+//! Order and spelling of single values.
+
 use std::cmp::Ordering::{Equal, Greater, Less};
 
 use proptest::prelude::*;

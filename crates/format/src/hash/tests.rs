@@ -1,3 +1,5 @@
+//! Golden hashes and buckets (cases: B10), and columns against rows.
+
 use std::sync::Arc;
 
 use arrow_array::{

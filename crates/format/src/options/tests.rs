@@ -1,3 +1,5 @@
+//! Typed access to options, defaults and fallback keys.
+
 use std::collections::HashSet;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! Partition paths in both spellings (cases: F1), there and back.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Predicates against an SQL model; pruning never loses a row.
+
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int8Array, Int32Array, RecordBatch, StringArray};

@@ -1,3 +1,5 @@
+//! Binary rows: golden bytes, round trips, hostile bytes.
+
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};

@@ -1,3 +1,5 @@
+//! Snapshots, tags and consumers of the reference round-trip.
+
 use std::time::Duration;
 
 use super::*;

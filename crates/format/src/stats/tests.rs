@@ -1,3 +1,5 @@
+//! Statistics by mode, cut and carried, dense and full, evolved.
+
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, StringArray};

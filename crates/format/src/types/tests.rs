@@ -1,3 +1,5 @@
+//! Types in SQL, JSON and Arrow, there and back.
+
 use arrow_schema::{DataType as Arrow, Field, Fields, Schema, TimeUnit};
 use proptest::prelude::*;
 

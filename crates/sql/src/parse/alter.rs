@@ -20,7 +20,7 @@ pub(crate) fn alter_table(mut c: Cursor<'_>) -> Result<Statement> {
     if c.take("DROP PARTITION") || c.take("DROP IF EXISTS PARTITION") {
         let mut partitions = vec![c.options()?];
         while c.take_token(&Token::Comma) {
-            c.expect("PARTITION")?;
+            c.require("PARTITION")?;
             partitions.push(c.options()?);
         }
         c.end()?;
@@ -59,7 +59,7 @@ fn changes(c: &mut Cursor<'_>) -> Result<Vec<SchemaChange>> {
     if c.take("RENAME") {
         let _ = c.take("COLUMN");
         let path = c.object()?;
-        c.expect("TO")?;
+        c.require("TO")?;
         return Ok(vec![SchemaChange::RenameColumn { path, new_name: c.name()? }]);
     }
     if c.take("MODIFY") {

@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes the words or fails.
-    pub(crate) fn expect(&mut self, words: &str) -> Result<()> {
+    pub(crate) fn require(&mut self, words: &str) -> Result<()> {
         if self.take(words) { Ok(()) } else { Err(self.expected(&words.to_uppercase())) }
     }
 

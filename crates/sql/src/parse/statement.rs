@@ -150,7 +150,7 @@ fn show(c: &mut Cursor<'_>) -> Result<Option<Statement>> {
 fn insert(mut c: Cursor<'_>, tokens: &[Token]) -> Result<Statement> {
     let overwrite = c.take("OVERWRITE");
     if !overwrite {
-        c.expect("INTO")?;
+        c.require("INTO")?;
     } else {
         let _ = c.take("INTO");
     }

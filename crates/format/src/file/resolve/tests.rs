@@ -1,3 +1,5 @@
+//! Columns are found by field id, through renames, moves, nesting and casts.
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray};

@@ -1,7 +1,8 @@
 //! An Avro manifest into a batch, block by block.
 
 use super::StatsColumns;
-use super::batch::{Builder, EntryBatch};
+use super::batch::EntryBatch;
+use super::build::Builder;
 use super::program::Program;
 use crate::manifest::avro::{Container, Cursor};
 use crate::{Error, Result};

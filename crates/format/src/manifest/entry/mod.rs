@@ -6,6 +6,7 @@
 use bytes::Bytes;
 
 mod batch;
+mod build;
 mod decode;
 mod program;
 mod slots;

@@ -1,3 +1,5 @@
+//! Manifests of other writers decode, and are written again to the letter.
+
 use bytes::Bytes;
 
 use super::{blocks, fixture, header_has};

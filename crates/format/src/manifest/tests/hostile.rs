@@ -1,3 +1,5 @@
+//! Damaged manifests give `Corrupt` or an answer, never a panic.
+
 use bytes::Bytes;
 
 use super::fixture;

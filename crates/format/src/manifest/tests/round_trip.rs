@@ -1,3 +1,5 @@
+//! What is written is read.
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Changes that are allowed, and those that are refused.
+
 use super::*;
 
 fn alter(schema: &TableSchema, change: SchemaChange) -> crate::Result<TableSchema> {

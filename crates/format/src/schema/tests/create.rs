@@ -1,3 +1,5 @@
+//! Definitions that are refused when a table is created (cases: M14).
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Schemas of the reference round-trip to the letter.
+
 use std::fs;
 use std::path::PathBuf;
 

@@ -1,3 +1,5 @@
+//! Schemas: golden files, creation, changes, properties.
+
 mod alter;
 mod create;
 mod golden;

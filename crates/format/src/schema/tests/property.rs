@@ -1,3 +1,5 @@
+//! Field ids are never reused and the highest one only grows.
+
 use std::collections::HashSet;
 
 use proptest::prelude::*;

@@ -1,0 +1,174 @@
+//! Building a batch of entries while a manifest is decoded: columns grow entry by entry, partitions are kept once.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use super::StatsColumns;
+use super::batch::{Columns, EntryBatch, REST_VARS, SPANS, texts};
+use super::program::Items;
+use super::slots::{COMMON, Num, Row, VARS, Var};
+use super::write::put_texts;
+use crate::file::FileSource;
+use crate::manifest::FileKind;
+use crate::manifest::avro::put_bytes;
+use crate::row::BinaryRow;
+use crate::{Error, Result};
+
+/// Collects entries.
+pub(super) struct Builder {
+    columns: Columns,
+    buffer: Vec<u8>,
+    interned: HashMap<Box<[u8]>, u32>,
+    last: Option<(Box<[u8]>, u32)>,
+    items: [Items; VARS],
+    stats: StatsColumns,
+    scratch: Vec<u8>,
+}
+
+impl Builder {
+    pub(super) fn new(items: [Items; VARS], stats: StatsColumns) -> Self {
+        let scratch = Vec::new();
+        Self {
+            columns: Columns::default(),
+            buffer: Vec::new(),
+            interned: HashMap::new(),
+            last: None,
+            items,
+            stats,
+            scratch,
+        }
+    }
+
+    /// Makes room for about so many entries.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.columns.ends.reserve(count.saturating_mul(SPANS));
+    }
+
+    /// Appends an entry.
+    pub(super) fn push(&mut self, row: &Row) -> Result<()> {
+        if row.num(Num::Version) != super::VERSION {
+            let found = row.num(Num::Version);
+            return Err(Error::corrupt(format!("layout version {found} is not {}", super::VERSION)));
+        }
+        let partition = self.intern(row.vars[Var::Partition as usize])?;
+        self.push_numbers(row, partition)?;
+        self.push_common(row)?;
+        self.push_identity(row)?;
+        self.push_rest(row)
+    }
+
+    fn push_numbers(&mut self, row: &Row, partition: u32) -> Result<()> {
+        let columns = &mut self.columns;
+        let int = |num: Num| {
+            i32::try_from(row.num(num)).map_err(|_| Error::corrupt(format!("manifest field {num:?} is out of range")))
+        };
+        columns.kind.push(FileKind::from_number(row.num(Num::Kind))?);
+        columns.partition.push(partition);
+        columns.bucket.push(int(Num::Bucket)?);
+        columns.total_buckets.push(int(Num::TotalBuckets)?);
+        columns.level.push(int(Num::Level)?);
+        columns.file_size.push(row.num(Num::FileSize));
+        columns.row_count.push(row.num(Num::RowCount));
+        columns.min_sequence.push(row.num(Num::MinSequence));
+        columns.max_sequence.push(row.num(Num::MaxSequence));
+        columns.schema_id.push(row.num(Num::SchemaId));
+        columns.creation_time.push(row.num(Num::CreationTime));
+        columns.delete_rows.push(row.num(Num::DeleteRows));
+        columns.source.push(FileSource::from_number(row.num(Num::Source))?);
+        let first_row_id = row.num(Num::FirstRowId);
+        if row.has_num & (1 << Num::FirstRowId as u8) != 0 || !columns.first_row_id.is_empty() {
+            columns.first_row_id.resize(columns.kind.len() - 1, 0);
+            columns.first_row_id.push(first_row_id);
+        }
+        columns.has_num.push(row.has_num as u16);
+        columns.has_var.push(row.has_var as u16);
+        Ok(())
+    }
+
+    fn push_common(&mut self, row: &Row) -> Result<()> {
+        let kept = match self.stats {
+            StatsColumns::All => COMMON,
+            StatsColumns::Keys => Var::ValueMin as usize,
+        };
+        for var in &row.vars[..kept] {
+            self.buffer.extend_from_slice(var);
+            self.end()?;
+        }
+        for _ in kept..COMMON {
+            self.end()?;
+        }
+        Ok(())
+    }
+
+    fn push_identity(&mut self, row: &Row) -> Result<()> {
+        let extra = row.var(Var::ExtraFiles).unwrap_or(&[0]);
+        let (embedded, external) = (row.var(Var::EmbeddedIndex), row.var(Var::ExternalPath));
+        if extra != [0] || embedded.is_some() || external.is_some() {
+            self.scratch.clear();
+            put_texts(&mut self.scratch, &texts(extra, self.items[Var::ExtraFiles as usize])?);
+            put_bytes(&mut self.buffer, &self.scratch);
+            for part in [embedded, external] {
+                self.buffer.push(u8::from(part.is_some()));
+                put_bytes(&mut self.buffer, part.unwrap_or_default());
+            }
+        }
+        self.end()
+    }
+
+    fn push_rest(&mut self, row: &Row) -> Result<()> {
+        if REST_VARS.iter().any(|v| row.var(*v).is_some()) {
+            for var in REST_VARS {
+                put_bytes(&mut self.buffer, row.vars[var as usize]);
+            }
+        }
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let end = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
+        self.columns.ends.push(end);
+        Ok(())
+    }
+
+    fn intern(&mut self, partition: &[u8]) -> Result<u32> {
+        if let Some((bytes, id)) = &self.last
+            && **bytes == *partition
+        {
+            return Ok(*id);
+        }
+        let id = match self.interned.get(partition) {
+            Some(id) => *id,
+            None => {
+                BinaryRow::from_serialized(Bytes::copy_from_slice(partition))?;
+                let id = u32::try_from(self.interned.len()).map_err(|_| too_large())?;
+                self.interned.insert(partition.into(), id);
+                id
+            }
+        };
+        self.last = Some((partition.into(), id));
+        Ok(id)
+    }
+
+    pub(super) fn finish(mut self) -> Result<EntryBatch> {
+        let mut partitions: Vec<(Box<[u8]>, u32)> = self.interned.into_iter().collect();
+        partitions.sort_unstable_by_key(|(_, id)| *id);
+        for (bytes, _) in &partitions {
+            let start = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
+            self.buffer.extend_from_slice(bytes);
+            let end = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
+            self.columns.partitions.push((start, end));
+        }
+        if !self.columns.first_row_id.is_empty() {
+            self.columns.first_row_id.resize(self.columns.kind.len(), 0);
+        }
+        self.columns.shrink();
+        self.buffer.shrink_to_fit();
+        let buffer = Bytes::from(self.buffer);
+        Ok(EntryBatch { columns: self.columns, buffer, items: self.items, stats: self.stats })
+    }
+}
+
+fn too_large() -> Error {
+    Error::unsupported("manifests of more than 4 GiB")
+}
