@@ -1,0 +1,148 @@
+//! Tables of many files that exist in manifests only, and many small commits.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use linn_core::{Commit, CommitMessage};
+use linn_format::SchemaId;
+use linn_format::datum::Datum;
+use linn_format::file::{DataFileMeta, FileSource};
+use linn_format::row::BinaryRow;
+use linn_format::schema::TableSchema;
+use linn_format::stats::SimpleStats;
+use linn_format::types::{DataField, Kind};
+use serde_json::{Value, json};
+
+use crate::data::{Size, batches};
+use crate::measure::{record, size_of, start};
+use crate::tree::{create, open};
+
+const BUCKETS: i32 = 16;
+/// Files that one commit brings.
+const PER_COMMIT: usize = 10_000;
+/// Rows, and keys, of a file.
+const ROWS: i64 = 1000;
+/// Small commits at either end of the history whose times are compared.
+const ENDS: usize = 50;
+/// Rows of a small commit.
+const SMALL: usize = 1000;
+
+/// Commits files with disjoint key ranges and statistics of every column.
+pub(crate) async fn fill(dir: &Path, count: usize) -> Result<Value> {
+    let table = create(dir, &[("bucket", &BUCKETS.to_string())]).await?;
+    let committer = table.committer("bench");
+    let files: Vec<i64> = (0..i64::try_from(count)?).collect();
+    let mut time = Duration::ZERO;
+    for (identifier, chunk) in (1..).zip(files.chunks(PER_COMMIT)) {
+        let messages = messages(table.schema(), chunk)?;
+        let clock = start();
+        committer.commit(Commit::streaming(identifier, messages)).await?;
+        time += clock.elapsed();
+    }
+    Ok(record(count, size_of(dir)?, time))
+}
+
+/// Plans a full read in a process that has read nothing of the table yet.
+pub(crate) async fn plan(dir: &Path) -> Result<Value> {
+    let clock = start();
+    let plan = open(dir).await?.scan().plan().await?;
+    let time = clock.elapsed();
+    let files = plan.splits.iter().map(|split| split.files.len()).sum();
+    let mut measured = record(files, size_of(dir)?, time);
+    measured["splits"] = plan.splits.len().into();
+    Ok(measured)
+}
+
+/// Small commits of real rows with automatic compaction, which is waited for. Times of the commit alone, without writing.
+pub(crate) async fn commits(dir: &Path, count: usize) -> Result<Value> {
+    let table = create(dir, &[("bucket", "1")]).await?;
+    let committer = table.committer("bench");
+    let mut writer = table.writer("bench")?;
+    let size = Size { rows: SMALL, commits: count };
+    let mut times = Vec::new();
+    let clock = start();
+    for (identifier, commit) in (1..).zip(0..count) {
+        for batch in batches(size, commit)? {
+            writer.write(&batch, None).await?;
+        }
+        let messages = writer.prepare_commit(true).await?;
+        let clock = start();
+        committer.commit(Commit::streaming(identifier, messages)).await?;
+        times.push(clock.elapsed());
+    }
+    let all = clock.elapsed();
+    writer.close().await?;
+    let mean = |part: &[Duration]| part.iter().sum::<Duration>().as_secs_f64() / part.len().max(1) as f64;
+    let ends = ENDS.min(times.len());
+    let first = times.get(..ends).map(mean);
+    let last = times.get(times.len() - ends..).map(mean);
+    let mut measured = record(SMALL * count, size_of(dir)?, times.iter().sum());
+    measured["first_mean_seconds"] = json!(first);
+    measured["last_mean_seconds"] = json!(last);
+    measured["last_to_first"] = json!(first.zip(last).map(|(first, last)| last / first));
+    measured["slowest_seconds"] = json!(times.iter().max().map(Duration::as_secs_f64));
+    measured["with_writing_seconds"] = json!(all.as_secs_f64());
+    Ok(measured)
+}
+
+fn messages(schema: &TableSchema, files: &[i64]) -> Result<Vec<CommitMessage>> {
+    let mut messages: Vec<_> = (0..BUCKETS).map(|b| CommitMessage::new(BinaryRow::empty(), b, BUCKETS)).collect();
+    for number in files {
+        let bucket = usize::try_from(number % i64::from(BUCKETS))?;
+        if let Some(message) = messages.get_mut(bucket) {
+            message.new_files.push(Arc::new(file(schema, *number)?));
+        }
+    }
+    messages.retain(|message| !message.new_files.is_empty());
+    Ok(messages)
+}
+
+fn file(schema: &TableSchema, number: i64) -> Result<DataFileMeta> {
+    let (low, high) = (number * ROWS, (number + 1) * ROWS - 1);
+    let key = schema.trimmed_primary_keys();
+    let values: Vec<&DataField> = schema.fields.iter().collect();
+    Ok(DataFileMeta {
+        file_name: format!("data-3c1f0d52-7a7e-4a55-9c7e-5f3a0b6c{:04}-{number}.parquet", number % 10_000),
+        file_size: 8_000_000,
+        row_count: ROWS,
+        min_key: row(&key, low)?,
+        max_key: row(&key, high)?,
+        key_stats: stats(&key, low, high)?,
+        value_stats: stats(&values, low, high)?,
+        min_sequence_number: low,
+        max_sequence_number: high,
+        schema_id: SchemaId(0),
+        level: 5,
+        extra_files: Vec::new(),
+        creation_time: Some(1_700_000_000_000),
+        delete_row_count: Some(0),
+        embedded_index: None,
+        file_source: Some(FileSource::Compact),
+        value_stats_cols: None,
+        external_path: None,
+        first_row_id: None,
+        write_cols: None,
+        write_cols_sequences: None,
+    })
+}
+
+fn stats(fields: &[&DataField], low: i64, high: i64) -> Result<SimpleStats> {
+    let null_counts = fields.iter().map(|_| Some(0)).collect();
+    Ok(SimpleStats { min: row(fields, low)?, max: row(fields, high)?, null_counts })
+}
+
+fn row(fields: &[&DataField], value: i64) -> Result<BinaryRow> {
+    let datums: Vec<_> = fields.iter().map(|field| (Some(datum(field, value)), &field.data_type)).collect();
+    Ok(BinaryRow::from_datums(&datums)?)
+}
+
+fn datum(field: &DataField, value: i64) -> Datum {
+    match field.data_type.kind {
+        Kind::BigInt => Datum::BigInt(value),
+        Kind::Int => Datum::Int(i32::try_from(value).unwrap_or(i32::MAX)),
+        Kind::Double => Datum::Double(value as f64),
+        _ => Datum::String(format!("value-{value}")),
+    }
+}
