@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Command::new("bash")
             .arg(place::root().join("tests/demo/demo.sh"))
             .env("LINN", target.join("debug/linn"))
-            .env("LINN_DATA", place::root().join("tests/data"))
+            .env("LINN_DATA", place::root().join("tests/data/nycflights13"))
             .env("LINN_DEMO_WAREHOUSE", &warehouse),
     )
 }

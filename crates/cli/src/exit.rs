@@ -38,8 +38,14 @@ fn write_error(out: &mut impl Write, error: &anyhow::Error) -> std::io::Result<(
         writeln!(out, "  {key}: {value}")?;
     }
     let mut source = std::error::Error::source(ours);
+    let mut said = String::new();
     while let Some(cause) = source {
-        writeln!(out, "  because: {cause}")?;
+        let text = cause.to_string();
+        // Some errors already end with their cause.
+        if !said.ends_with(&text) {
+            writeln!(out, "  because: {text}")?;
+            said = text;
+        }
         source = cause.source();
     }
     if let Some(hint) = ours.hint() {

@@ -12,7 +12,7 @@ fn codes_tell_the_kinds_apart() {
         (vec!["table", "show", "d.nothing"], 3, "nothing"),
         (create.to_vec(), 4, "d.t"),
         (vec!["db", "drop", "d"], 2, "not empty"),
-        (vec!["table", "create", "d.u", "-C", "id NOTYPE"], 2, "column: id"),
+        (vec!["table", "create", "d.u", "-C", "id NOTYPE"], 5, "column: id"),
         (vec!["table", "create", "d.u", "-C", "id INT", "-O", "write-buffer-size=much"], 2, "write-buffer-size"),
         (vec!["table", "import", "d.t", "nowhere.csv"], 3, "nowhere.csv"),
         (vec!["table", "import", "d.t", "nowhere.xyz"], 2, "--format"),

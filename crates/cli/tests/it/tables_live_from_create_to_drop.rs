@@ -51,6 +51,17 @@ fn rows_are_upserted_deleted_compacted_and_found_again() {
 }
 
 #[test]
+fn a_file_keeps_its_statistics_when_it_moves_to_another_level() {
+    let place = Place::new();
+    place.write("o.csv", "id,amount\n1,10\n2,\n");
+    place.ok(&["table", "import", "default.o", "o.csv", "--create", "--primary-key", "id", "-O", "bucket=1"]);
+    place.ok(&["compact", "run", "default.o", "--full"]);
+    let files = "SELECT level, null_value_counts AS nulls, max_value_stats AS max FROM o$files";
+    let shown = place.ok(&["-o", "ndjson", "sql", "-c", files]);
+    assert_eq!(shown, "{\"level\":5,\"nulls\":\"{amount=1, id=0}\",\"max\":\"{amount=10, id=2}\"}\n");
+}
+
+#[test]
 fn rows_go_by_a_condition() {
     let place = orders();
     place.ok(&["table", "delete", "default.o", "--where", "amount >= 20"]);

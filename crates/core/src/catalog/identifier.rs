@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use linn_format::{Error, Result};
+use linn_format::{Error, Result, ResultExt};
 
 /// `db.table`, `db.table$snapshots`, `db.table$branch_b`, `db.table$branch_b$snapshots`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ impl Identifier {
     /// `Invalid` as [`Identifier::new`].
     pub fn parse(text: &str, default_database: &str) -> Result<Self> {
         match text.split_once('.') {
-            Some((database, object)) => Self::new(database, object),
+            Some((database, object)) => Self::new(database, object).context("name", text),
             None => Self::new(default_database, text),
         }
     }

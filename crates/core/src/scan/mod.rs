@@ -143,7 +143,7 @@ impl Scan {
     }
 
     /// Also files of level 0 where batch reads leave them out (tables with deletion vectors, first-row): compaction and
-    /// lookups need them.
+    /// lookups need them. Files then carry the statistics of their values.
     #[must_use]
     pub fn every_level(mut self) -> Self {
         self.every_level = true;

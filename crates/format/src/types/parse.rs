@@ -133,7 +133,13 @@ impl Parser {
             "VARIANT" => Kind::Variant,
             "BLOB" => Kind::Blob,
             "ARRAY" | "MULTISET" | "MAP" | "ROW" | "VECTOR" => self.nested(&upper, depth)?,
-            _ => return Err(Error::unsupported(format!("type {upper} is not known"))),
+            _ => {
+                return Err(Error::unsupported(format!("type {upper} is not known")).with_hint(
+                    "types are BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s), STRING, CHAR(n), \
+                     VARCHAR(n), BYTES, BINARY(n), VARBINARY(n), DATE, TIME, TIMESTAMP(p), TIMESTAMP_LTZ(p), ARRAY<t>, \
+                     MULTISET<t>, MAP<k, v>, ROW<name t, …>, VECTOR<t, n>, VARIANT, BLOB",
+                ));
+            }
         })
     }
 
