@@ -6,6 +6,7 @@
 
 pub mod compare;
 pub mod fixture;
+pub mod parse;
 pub mod peer;
 pub mod render;
 pub mod service;

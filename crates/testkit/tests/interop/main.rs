@@ -1,5 +1,7 @@
 //! Other implementations and Linn on the same tables. Runs with `cargo xtask interop`; without the peers it skips.
 
+mod linn;
+mod linn_writes;
 mod peers_read_fixtures;
 mod peers_write;
 mod system_tables;
