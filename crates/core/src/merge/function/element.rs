@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, ListArray, MapArray};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{DataType as ArrowType, FieldRef};
-use linn_format::types::arrow_type;
+use linn_format::types::arrow_field;
 use linn_format::{Error, Result};
 
 use super::{Fold, Function, FunctionPlan, NullKey, no_retract};
@@ -138,7 +138,7 @@ impl Elements {
             "merge_map_with_keytime" => Rule::MergeMapWithKeyTime,
             _ => Rule::NestedUpdate,
         };
-        let data_type = arrow_type(&plan.field.data_type)?;
+        let data_type = arrow_field(&plan.field)?.data_type().clone();
         let element = element_type(&data_type)?.data_type().clone();
         let options = &plan.options;
         let identity = match rule {

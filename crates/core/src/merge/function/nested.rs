@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StructArray, new_null_array};
 use arrow_row::Rows;
 use arrow_schema::DataType as ArrowType;
-use linn_format::types::arrow_type;
+use linn_format::types::arrow_field;
 use linn_format::{Error, Result};
 
 use super::element::{ElementSource, Identity, Item, element_type, field_positions, has_key, list_of};
@@ -37,7 +37,7 @@ impl NestedPartial {
             let option = format!("fields.{}.nested-key", plan.field.name);
             return Err(Error::invalid(format!("nested_partial_update needs the option '{option}'")));
         }
-        let data_type = arrow_type(&plan.field.data_type)?;
+        let data_type = arrow_field(&plan.field)?.data_type().clone();
         let element = element_type(&data_type)?.data_type().clone();
         let key = field_positions(&element, &plan.options.nested_key)?;
         let width = match &element {
