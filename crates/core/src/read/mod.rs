@@ -19,7 +19,7 @@ use linn_format::{BatchStream, Error, Result};
 
 pub use prefetch::prefetch;
 
-use crate::file::{FileQuery, read_file};
+use crate::file::{FileQuery, read_file, read_group, row_groups};
 use crate::merge::{KeyOrder, MergeSpec, merge, sections};
 use crate::scan::{DeletionFile, Split};
 use crate::table::Table;
@@ -141,6 +141,18 @@ struct Inner {
     schema: SchemaRef,
 }
 
+impl Inner {
+    /// What to read of a file whose rows need no merge.
+    fn query(&self) -> FileQuery {
+        FileQuery {
+            fields: self.read_fields.clone(),
+            filter: self.filter.clone(),
+            exact_filter: true,
+            batch_size: self.batch_size,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Merge {
     spec: Arc<MergeSpec>,
@@ -161,6 +173,7 @@ impl Read {
         let inner = &self.inner;
         let rows = match &inner.merge {
             Some(merge) if !split.raw_convertible => self.merged(merge, split)?,
+            _ if inner.table.data_evolves() => self.side_by_side(split),
             _ => self.raw(split),
         };
         let columns = inner.fields.len();
@@ -180,17 +193,23 @@ impl Read {
             .map(move |(file, deletion)| {
                 let this = Arc::clone(&this);
                 let partition = partition.clone();
-                async move {
-                    let query = FileQuery {
-                        fields: this.read_fields.clone(),
-                        filter: this.filter.clone(),
-                        exact_filter: true,
-                        batch_size: this.batch_size,
-                    };
-                    read_file(&this.table, &partition, bucket, &file, deletion.as_ref(), query).await
-                }
+                async move { read_file(&this.table, &partition, bucket, &file, deletion.as_ref(), this.query()).await }
             })
             .buffered(OPEN_AHEAD)
+            .try_flatten()
+            .boxed()
+    }
+
+    /// Files that hold different columns of the same rows, joined by their place.
+    fn side_by_side(&self, split: &Split) -> BatchStream {
+        let this = Arc::clone(&self.inner);
+        let (partition, bucket) = (split.partition.clone(), split.bucket);
+        futures::stream::iter(row_groups(&split.files))
+            .then(move |group| {
+                let this = Arc::clone(&this);
+                let partition = partition.clone();
+                async move { read_group(&this.table, &partition, bucket, &group, this.query()).await }
+            })
             .try_flatten()
             .boxed()
     }

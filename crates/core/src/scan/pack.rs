@@ -10,6 +10,7 @@ use linn_format::Result;
 use linn_format::file::DataFileMeta;
 use linn_format::options::MergeEngine;
 
+use crate::file::row_groups;
 use crate::merge::{KeyOrder, Section, sections};
 use crate::table::Table;
 
@@ -22,6 +23,8 @@ pub(super) struct Packing {
     target: u64,
     open_cost: u64,
     keys: Option<KeyOrder>,
+    /// Files may hold different columns of the same rows.
+    evolves: bool,
     /// No two visible files above level 0 share a key: deletion vectors, or the first-row engine.
     unmerged: bool,
     /// Merged rows have values that no file has.
@@ -38,6 +41,7 @@ impl Packing {
             target: options.split_target_size()?,
             open_cost: options.split_open_file_cost()?,
             keys: is_pk.then(|| KeyOrder::of(table.schema())),
+            evolves: table.data_evolves(),
             unmerged: vectors || engine == MergeEngine::FirstRow,
             combines: !vectors && matches!(engine, MergeEngine::PartialUpdate | MergeEngine::Aggregate),
         })
@@ -51,6 +55,9 @@ impl Packing {
         has_values: impl Fn(&DataFileMeta) -> bool,
     ) -> Result<Vec<Group>> {
         let Some(keys) = &self.keys else {
+            if self.evolves {
+                return Ok(self.row_groups(&files));
+            }
             files.sort_by_key(|f| f.min_sequence_number);
             return Ok(self.bins(files, |f| size(f)).into_iter().map(|bin| (bin, true)).collect());
         };
@@ -70,6 +77,16 @@ impl Packing {
             (files, raw)
         };
         Ok(bins.into_iter().map(group).collect())
+    }
+
+    /// Files that hold the same rows stay together.
+    fn row_groups(&self, files: &[Arc<DataFileMeta>]) -> Vec<Group> {
+        let bins = self.bins(row_groups(files), |group| group.iter().map(|f| size(f)).sum());
+        let group = |bin: Vec<Vec<_>>| {
+            let alone = bin.iter().all(|group| group.len() == 1);
+            (bin.into_iter().flatten().collect(), alone)
+        };
+        bins.into_iter().map(group).collect()
     }
 
     /// Leaves out what the values rule out; whether anything is left. In one run no two records share a key; in several
@@ -116,7 +133,8 @@ mod tests {
 
     #[test]
     fn bins_hold_consecutive_items() {
-        let packing = Packing { target: 10, open_cost: 2, keys: None, unmerged: false, combines: false };
+        let packing =
+            Packing { target: 10, open_cost: 2, keys: None, evolves: false, unmerged: false, combines: false };
         let check = |items: &[u64], want: &[&[u64]]| assert_eq!(packing.bins(items.to_vec(), |i| *i), want);
         check(&[], &[]);
         check(&[1, 1, 1, 1, 1, 1], &[&[1, 1, 1, 1, 1], &[1]]);

@@ -93,6 +93,11 @@ impl Scan {
             Part::All => manifests.live(wanted, stats, select).await?,
             Part::Delta | Part::Changelog => manifests.added(wanted, stats, select).await?,
         };
+        if self.table.data_evolves() && self.table.options().deletion_vectors_enabled()? {
+            return Err(
+                Error::unsupported("feature: data evolution with deletion vectors").with("table", self.table.name())
+            );
+        }
         let vectors = match part {
             Part::All if self.table.options().deletion_vectors_enabled()? && !files.is_empty() => {
                 Vectors::new(&self.table, manifests.index_of(snapshot).await?)?
@@ -106,9 +111,6 @@ impl Scan {
     fn selector(&self, part: Part) -> Result<Selector> {
         let table = &self.table;
         let options = table.options();
-        if options.get("data-evolution.enabled").is_some_and(|v| v.eq_ignore_ascii_case("true")) {
-            return Err(Error::unsupported("feature: reading tables with data evolution").with("table", table.name()));
-        }
         let is_pk = table.schema().is_primary_key_table();
         let vectors = options.deletion_vectors_enabled()?;
         let unmerged = if vectors {
@@ -121,7 +123,8 @@ impl Scan {
             filters: Filters::new(table, &self.filter, self.partitions.as_deref()),
             buckets: Buckets::new(table, &self.filter, self.buckets.as_deref())?,
             skip_level_0,
-            judge_values: !is_pk || skip_level_0,
+            // A file of some columns says nothing of its rows' other columns.
+            judge_values: (!is_pk && !table.data_evolves()) || skip_level_0,
             schemas: Schemas::new(table),
             schema: Arc::new(table.schema().clone()),
             read_index: options.file_index_read()?,
@@ -138,7 +141,10 @@ impl Scan {
     ) -> Result<Vec<Split>> {
         let packing = Packing::new(&self.table)?;
         // A merge tree's files are judged by their values only now, when it is known which of them overlap.
-        let judge = part == Part::All && !selector.judge_values && selector.filters.value.is_some();
+        let judge = part == Part::All
+            && !selector.judge_values
+            && !self.table.data_evolves()
+            && selector.filters.value.is_some();
         let mut splits = Vec::new();
         for bucket in group(files, selector, judge).await? {
             let Bucket { partition, bucket, total_buckets, files, ruled_out } = bucket;

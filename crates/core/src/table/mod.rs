@@ -103,6 +103,11 @@ impl Table {
         &self.inner.schema.options
     }
 
+    /// Whether files of the table may hold different columns of the same rows (spec: format.md C.14).
+    pub fn data_evolves(&self) -> bool {
+        self.options().get("data-evolution.enabled").is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    }
+
     /// The seams.
     pub fn env(&self) -> &Env {
         &self.inner.env
