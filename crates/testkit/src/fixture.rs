@@ -106,6 +106,16 @@ impl Fixtures {
         files.iter().filter_map(|f| reading(f.strip_suffix(".jsonl")?)).collect()
     }
 
+    /// The batch reads of a table's branches, at the newest.
+    pub fn branches(&self, table: &str) -> Vec<Reading> {
+        let reading = |file: &String| {
+            let name = file.strip_suffix(".jsonl")?;
+            let option = Some(("branch", name.strip_prefix("branch-")?.to_owned()));
+            Some(Reading { table: table.to_owned(), name: name.to_owned(), option })
+        };
+        names(&self.root.join("expected").join(table)).iter().filter_map(reading).collect()
+    }
+
     /// The rows of an expectation file (name without `.jsonl`).
     pub fn expected(&self, table: &str, name: &str) -> Vec<Value> {
         let file = self.root.join("expected").join(table).join(format!("{name}.jsonl"));
@@ -133,8 +143,8 @@ impl Fixtures {
     pub fn rules(&self, reading: &Reading) -> Rules {
         let snapshot = match &reading.option {
             Some(("scan.snapshot-id", id)) => format!("snapshot/snapshot-{id}"),
-            Some((_, tag)) => format!("tag/tag-{tag}"),
-            None => return Rules::of(&self.schema(&reading.table)),
+            Some(("scan.tag-name", tag)) => format!("tag/tag-{tag}"),
+            _ => return Rules::of(&self.schema(&reading.table)),
         };
         let bytes = fs::read(self.table(&reading.table).join(snapshot)).unwrap_or_default();
         let json: Value = serde_json::from_slice(&bytes).unwrap_or_default();

@@ -58,13 +58,18 @@ pub fn value(array: &ArrayRef, data_type: &DataType, i: usize) -> Value {
         Kind::Map(key, value) => entries(&array.as_map().value(i), key, value),
         Kind::Multiset(element) => entries(&array.as_map().value(i), element, &DataType::required(Kind::Int)),
         Kind::Row(fields) => nested(array.as_struct(), fields, i),
+        Kind::Variant => {
+            let parts = array.as_struct().columns().iter();
+            Value::Array(parts.map(|part| json!(hex(part.as_binary::<i32>().value(i)))).collect())
+        }
         other => panic!("{other:?} has no JSON form"),
     }
 }
 
 fn float(value: f64) -> Value {
     if value.is_finite() {
-        return json!(value);
+        // As the parser reads it, which may miss the last bit: expected rows have come through it as well.
+        return format!("{value:?}").parse().unwrap_or_else(|_| json!(value));
     }
     json!(if value.is_nan() {
         "NaN"

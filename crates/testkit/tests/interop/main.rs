@@ -4,4 +4,5 @@ mod linn;
 mod linn_writes;
 mod peers_read_fixtures;
 mod peers_write;
+mod reads;
 mod system_tables;

@@ -1,0 +1,120 @@
+//! Linn reads every fixture as Java did: the newest content, each snapshot, each tag, each branch.
+
+use std::sync::Arc;
+
+use linn_core::read::collect;
+use linn_core::schema::Schemas;
+use linn_core::{Env, Table, storage};
+use linn_format::options::Options;
+use linn_format::{ErrorKind, Result};
+use linn_testkit::fixture::{DATABASE, Fixtures, Reading, Writer};
+use linn_testkit::{compare, render};
+use serde_json::Value;
+
+/// A table of which readings are known to differ: how many, a word of the message, and why.
+type Known = &'static [(&'static str, usize, &'static str, &'static str)];
+
+fn environment(fixtures: &Fixtures) -> Env {
+    let root = format!("file:{}", fixtures.warehouse().display());
+    Env::system(storage::open(&root, &Options::new()).unwrap()).unwrap()
+}
+
+/// A branch has its own schemas.
+async fn on_branch(table: Table) -> Result<Table> {
+    let Some(branch) = table.branch() else { return Ok(table) };
+    let mut schema = (*Schemas::new(&table).latest().await?.unwrap()).clone();
+    schema.options.set("branch", branch);
+    Ok(table.with_schema(schema))
+}
+
+async fn rows(env: &Env, reading: &Reading) -> Result<Vec<Value>> {
+    let path = format!("{DATABASE}.db/{}", reading.table);
+    let schema = Schemas::at(Arc::clone(&env.storage), &path).latest().await?.unwrap();
+    let mut options = Options::new();
+    if let Some((key, value)) = &reading.option {
+        options.set(*key, value.as_str());
+    }
+    let table = Table::new(format!("{DATABASE}.{}", reading.table), path, (*schema).clone(), env.clone());
+    let table = on_branch(table.with_options(&options)?).await?.pinned().await?;
+    let read = table.read().build()?;
+    let mut batches = Vec::new();
+    for split in table.scan().plan().await?.splits {
+        batches.extend(collect(read.stream(&split).await?).await?);
+    }
+    Ok(render::rows(&batches, &table.schema().fields))
+}
+
+/// What is wrong with a reading: an error, which must be honest, or rows that differ.
+async fn failure(env: &Env, fixtures: &Fixtures, reading: &Reading) -> Option<(Option<ErrorKind>, String)> {
+    match rows(env, reading).await {
+        Err(error) => Some((Some(error.kind()), error.to_string())),
+        Ok(found) => {
+            let expected = fixtures.expected(&reading.table, &reading.name);
+            Some((None, compare::difference(&expected, &found, &fixtures.rules(reading))?))
+        }
+    }
+}
+
+/// `unsupported` readings must fail with that kind of error; `differing` ones are read otherwise on purpose.
+async fn check(writer: Writer, unsupported: Known, differing: Known) {
+    let fixtures = Fixtures::open(writer);
+    let env = environment(&fixtures);
+    let (mut equal, mut failures) = (0, Vec::new());
+    for table in fixtures.tables() {
+        let listed = |list: Known| list.iter().find(|(name, ..)| *name == table);
+        let (refused, differs) = (listed(unsupported), listed(differing));
+        let mut known = 0;
+        for reading in fixtures.readings(&table).into_iter().chain(fixtures.branches(&table)) {
+            match (failure(&env, &fixtures, &reading).await, refused, differs) {
+                (None, ..) => equal += 1,
+                (Some((Some(ErrorKind::Unsupported), text)), Some((_, _, word, _)), _) if text.contains(word) => {
+                    known += 1
+                }
+                (Some((None, text)), _, Some((_, _, word, _))) if text.contains(word) => known += 1,
+                (Some((_, text)), ..) => failures.push(format!("{table}/{}: {text}", reading.name)),
+            }
+        }
+        let expected = refused.or(differs).map_or(0, |(_, count, ..)| *count);
+        if known != expected {
+            failures.push(format!("{table}: {known} readings fail as listed, not {expected}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} failures, {equal} equal\n{}", failures.len(), failures.join("\n"));
+    assert!(equal >= 390, "only {equal} readings");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_fixture_reads_as_java_says() {
+    check(
+        Writer::Java21,
+        &[
+            ("pk_agg_bitmap_sketch", 3, "aggregate function", "sketches are not merged"),
+            ("types_append_parquet", 3, "nanoseconds outside of the years", "Arrow's nanoseconds do not reach them"),
+            ("types_pk_orc", 6, "timestamps before 1677", "as above"),
+            ("types_pk_parquet", 6, "nanoseconds outside of the years", "as above"),
+            ("x21_blob", 2, "blob", "blob files are not read"),
+        ],
+        &[
+            ("x21_variant", 2, "v: ", "variants have no JSON form here"),
+            ("x21_vector", 2, "v: ", "vectors were written as text"),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_old_fixture_reads_as_java_says() {
+    check(
+        Writer::Java09,
+        &[
+            ("pk_agg_bitmap_sketch", 3, "aggregate function", "sketches are not merged"),
+            ("types_pk_orc", 6, "timestamps before 1677", "Arrow's nanoseconds do not reach them"),
+        ],
+        &[
+            ("default_values", 2, "", "only 0.9 fills defaults on read"),
+            ("types_append_parquet", 3, "c_arr_row: ", "an all-null row in an array is null to 0.9 only"),
+            ("types_pk_parquet", 3, "c_arr_row: ", "as above"),
+        ],
+    )
+    .await;
+}
