@@ -10,3 +10,4 @@ pub mod parse;
 pub mod peer;
 pub mod render;
 pub mod service;
+pub mod variant;

@@ -11,6 +11,8 @@ use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta};
 use linn_format::types::{DataField, DataType, Kind};
 use serde_json::{Map, Value, json};
 
+use crate::variant;
+
 /// The rows of batches whose columns are named as `fields`.
 ///
 /// # Panics
@@ -59,8 +61,8 @@ pub fn value(array: &ArrayRef, data_type: &DataType, i: usize) -> Value {
         Kind::Multiset(element) => entries(&array.as_map().value(i), element, &DataType::required(Kind::Int)),
         Kind::Row(fields) => nested(array.as_struct(), fields, i),
         Kind::Variant => {
-            let parts = array.as_struct().columns().iter();
-            Value::Array(parts.map(|part| json!(hex(part.as_binary::<i32>().value(i)))).collect())
+            let part = |n: usize| array.as_struct().column(n).as_binary::<i32>().value(i);
+            json!(variant::text(part(0), part(1)))
         }
         other => panic!("{other:?} has no JSON form"),
     }
@@ -84,7 +86,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-fn decimal(unscaled: i128, scale: usize) -> String {
+pub(crate) fn decimal(unscaled: i128, scale: usize) -> String {
     let sign = if unscaled < 0 { "-" } else { "" };
     let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
     let (whole, fraction) = digits.split_at(digits.len() - scale);
