@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::TryStreamExt;
-use linn_core::{Commit, Env, Schemas, Table, storage};
+use linn_core::{Commit, Env, Schemas, Table, storage, system};
 use linn_format::options::Options;
 use linn_format::schema::{SchemaChange, TableSchema};
+use linn_format::types::fields_from_arrow;
 use linn_testkit::compare::{Rules, difference};
 use linn_testkit::peer::{Peer, Place};
 use linn_testkit::{parse, render};
@@ -104,6 +105,19 @@ impl Ring {
         let found = self.java.changelog(&self.place).unwrap();
         let wrong = difference(expected, &found, &rules);
         assert!(wrong.is_none(), "{}", wrong.unwrap_or_default());
+    }
+
+    /// A system table as Linn reads it, only some columns, sorted.
+    pub(crate) fn system(&self, name: &str, columns: &[&str]) -> Vec<Value> {
+        let found = self.runtime.block_on(async { system::read(&self.table().await, name).await.unwrap() });
+        let mut rows = render::rows(&found.batches, &fields_from_arrow(&found.schema).unwrap());
+        for row in &mut rows {
+            let row = row.as_object_mut().unwrap();
+            assert!(columns.iter().all(|c| row.contains_key(*c)), "{name} has {row:?}");
+            row.retain(|column, _| columns.contains(&column.as_str()));
+        }
+        rows.sort_by_key(Value::to_string);
+        rows
     }
 
     fn read(&self) -> Vec<Value> {
