@@ -26,6 +26,7 @@ fn the_demo_runs_to_its_end() {
         "checked: flights after the compaction = 389",
         "│  │  └─ level 5  1 file",
         "snapshot 3: 359 flights, of which 73 on 9 February",
+        "filter=month = 2 AND day = 9",
         "rows       ",
     ] {
         assert!(text.contains(line), "{line:?} is not in\n{text}");

@@ -30,7 +30,7 @@ pub(crate) struct ScanExec {
     name: String,
     read: Read,
     partitions: Vec<Vec<Split>>,
-    filter: Option<Predicate>,
+    condition: String,
     properties: Arc<PlanProperties>,
     statistics: Arc<Statistics>,
     metrics: ExecutionPlanMetricsSet,
@@ -48,14 +48,15 @@ impl ScanExec {
         let fields: Vec<_> = columns.iter().filter_map(|&c| table.schema().fields.get(c)).cloned().collect();
         let read = table.read().fields(fields.clone()).filter(filter.clone()).limit(limit).build()?;
         let mut scan = table.scan();
-        if let Some(filter) = filter.clone() {
+        let filtered = filter.is_some();
+        if let Some(filter) = filter {
             scan = scan.filter(filter);
         }
         if let Some(limit) = limit {
             scan = scan.limit(limit as u64);
         }
         let splits = scan.plan().await?.splits;
-        let statistics = Arc::new(statistics(table, &fields, &splits, filter.is_some())?);
+        let statistics = Arc::new(statistics(table, &fields, &splits, filtered)?);
         let partitions = deal(splits, target.max(1));
         let schema = Arc::clone(read.schema());
         let mut equivalence = EquivalenceProperties::new(Arc::clone(&schema));
@@ -72,11 +73,17 @@ impl ScanExec {
             name: table.name().to_owned(),
             read,
             partitions,
-            filter,
+            condition: String::new(),
             properties: Arc::new(properties),
             statistics,
             metrics: ExecutionPlanMetricsSet::new(),
         })
+    }
+
+    /// Says in plans what the filter is, in the words of the query.
+    pub(super) fn described(mut self, condition: String) -> Self {
+        self.condition = condition;
+        self
     }
 }
 
@@ -140,8 +147,8 @@ impl DisplayAs for ScanExec {
         let splits: usize = self.partitions.iter().map(Vec::len).sum();
         let merged = self.partitions.iter().flatten().filter(|s| !s.raw_convertible).count();
         write!(f, "LinnScan: table={}, files={files}, splits={splits}, merged={merged}", self.name)?;
-        if let Some(filter) = &self.filter {
-            write!(f, ", filter={filter:?}")?;
+        if !self.condition.is_empty() {
+            write!(f, ", filter={}", self.condition)?;
         }
         Ok(())
     }

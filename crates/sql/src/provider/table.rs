@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use linn::format::predicate::Predicate;
 use linn::format::types::arrow_schema;
@@ -58,7 +58,8 @@ impl TableProvider for LinnTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let filters: Vec<Predicate> = filters.iter().filter_map(|f| predicate(f, self.table.schema())).collect();
+        let (filters, condition): (Vec<Predicate>, Vec<String>) =
+            filters.iter().filter_map(|f| Some((predicate(f, self.table.schema())?, words(f)))).unzip();
         let filter = (!filters.is_empty()).then_some(Predicate::And(filters));
         let columns = match projection {
             Some(columns) => columns.clone(),
@@ -66,7 +67,7 @@ impl TableProvider for LinnTable {
         };
         let target = state.config().target_partitions();
         let plan = ScanExec::plan(&self.table, &columns, filter, limit, target).await.map_err(theirs)?;
-        Ok(Arc::new(plan))
+        Ok(Arc::new(plan.described(condition.join(" AND "))))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
@@ -77,5 +78,14 @@ impl TableProvider for LinnTable {
                 None => TableProviderFilterPushDown::Unsupported,
             })
             .collect())
+    }
+}
+
+/// A conjunct as it is shown in plans.
+fn words(filter: &Expr) -> String {
+    let text = filter.human_display().to_string();
+    match filter {
+        Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => format!("({text})"),
+        _ => text,
     }
 }
