@@ -79,12 +79,14 @@ impl Packing {
         Ok(bins.into_iter().map(group).collect())
     }
 
-    /// Files that hold the same rows stay together.
+    /// Files that hold the same rows stay together. Only files of all columns, alone, tell of their rows by themselves.
     fn row_groups(&self, files: &[Arc<DataFileMeta>]) -> Vec<Group> {
         let bins = self.bins(row_groups(files), |group| group.iter().map(|f| size(f)).sum());
         let group = |bin: Vec<Vec<_>>| {
-            let alone = bin.iter().all(|group| group.len() == 1);
-            (bin.into_iter().flatten().collect(), alone)
+            let whole = bin
+                .iter()
+                .all(|group: &Vec<Arc<DataFileMeta>>| matches!(group.as_slice(), [file] if file.write_cols.is_none()));
+            (bin.into_iter().flatten().collect(), whole)
         };
         bins.into_iter().map(group).collect()
     }

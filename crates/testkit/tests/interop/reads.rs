@@ -93,7 +93,7 @@ async fn check(writer: Writer, unsupported: Known, differing: Known) {
         }
     }
     assert!(failures.is_empty(), "{} failures, {equal} equal\n{}", failures.len(), failures.join("\n"));
-    assert!(equal >= 390, "only {equal} readings");
+    assert!(equal >= 407, "only {equal} readings");
 }
 
 #[tokio::test(flavor = "multi_thread")]
