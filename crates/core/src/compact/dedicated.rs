@@ -139,7 +139,7 @@ impl Table {
     async fn buckets(&self, partitions: Option<&[BinaryRow]>) -> Result<BTreeMap<(Vec<u8>, i32), Bucket>> {
         let mut buckets: BTreeMap<(Vec<u8>, i32), Bucket> = BTreeMap::new();
         let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(buckets) };
-        let mut scan = self.scan().snapshot(snapshot).every_level();
+        let mut scan = self.scan().with_statistics().snapshot(snapshot).every_level();
         if let Some(partitions) = partitions {
             scan = scan.partitions(partitions.to_vec());
         }

@@ -89,6 +89,7 @@ pub struct Scan {
     buckets: Option<Vec<i32>>,
     limit: Option<u64>,
     every_level: bool,
+    statistics: bool,
 }
 
 impl Table {
@@ -102,6 +103,7 @@ impl Table {
             buckets: None,
             limit: None,
             every_level: false,
+            statistics: false,
         }
     }
 }
@@ -139,6 +141,13 @@ impl Scan {
     #[must_use]
     pub fn snapshot(mut self, snapshot: Arc<Snapshot>) -> Self {
         self.snapshot = Some(snapshot);
+        self
+    }
+
+    /// Files with their value statistics, which are left out otherwise unless the filter needs them.
+    #[must_use]
+    pub fn with_statistics(mut self) -> Self {
+        self.statistics = true;
         self
     }
 

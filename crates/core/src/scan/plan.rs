@@ -79,9 +79,8 @@ impl Scan {
                 wanted.push(meta);
             }
         }
-        // Compaction asks for every level; a file that it moves to another level is entered anew, with its statistics.
-        let whole = self.every_level || selector.filters.value.is_some();
-        let stats = if whole { StatsColumns::All } else { StatsColumns::Keys };
+        let stats =
+            if self.statistics || selector.filters.value.is_some() { StatsColumns::All } else { StatsColumns::Keys };
         let select = {
             let selector = Arc::clone(&selector);
             move |batch: Arc<EntryBatch>| {

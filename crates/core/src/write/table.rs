@@ -67,7 +67,7 @@ impl Buckets for TableBuckets {
             return Ok((files, Vec::new()));
         }
         let Some(snapshot) = Snapshots::new(&self.table).latest().await? else { return Ok((files, Vec::new())) };
-        let scan = self.table.scan().snapshot(snapshot).every_level();
+        let scan = self.table.scan().with_statistics().snapshot(snapshot).every_level();
         let plan = scan.partitions(vec![partition.clone()]).buckets(vec![bucket]).plan().await?;
         let buckets = self.table.options().bucket()?;
         let mut live = Vec::new();

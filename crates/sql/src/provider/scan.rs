@@ -47,7 +47,7 @@ impl ScanExec {
     ) -> Result<Self> {
         let fields: Vec<_> = columns.iter().filter_map(|&c| table.schema().fields.get(c)).cloned().collect();
         let read = table.read().fields(fields.clone()).filter(filter.clone()).limit(limit).build()?;
-        let mut scan = table.scan();
+        let mut scan = table.scan().with_statistics();
         let filtered = filter.is_some();
         if let Some(filter) = filter {
             scan = scan.filter(filter);

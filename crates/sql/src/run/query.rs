@@ -1,6 +1,6 @@
 //! Queries, and the statements over rows that begin as one: UPDATE, DELETE, MERGE, EXPLAIN.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -9,7 +9,9 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as Wrapped;
-use datafusion::sql::sqlparser::ast::{Ident, Statement as Ast, TableAlias, TableFactor, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, Select, SelectItem, Statement as Ast, TableAlias, TableFactor, VisitMut, VisitorMut,
+};
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use linn::{Error, ErrorKind, Result};
@@ -115,6 +117,25 @@ impl VisitorMut for Names {
     fn pre_visit_query(&mut self, query: &mut datafusion::sql::sqlparser::ast::Query) -> ControlFlow<()> {
         if let Some(with) = &query.with {
             self.aliases.extend(with.cte_tables.iter().map(|cte| cte.alias.name.value.clone()));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Columns of one SELECT need different names; equal expressions get a number.
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for item in &mut select.projection {
+            let SelectItem::UnnamedExpr(expr) = item else { continue };
+            let text = match expr {
+                Expr::Subquery(_) => "subquery".to_owned(),
+                other => other.to_string(),
+            };
+            let number = seen.entry(text.clone()).or_default();
+            *number += 1;
+            if *number > 1 {
+                let alias = Ident::with_quote('"', format!("{text}:{number}"));
+                *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias };
+            }
         }
         ControlFlow::Continue(())
     }

@@ -1,0 +1,51 @@
+//! SQL from text to rows, over a warehouse in memory.
+
+mod changes_rows;
+mod metadata_answers;
+mod travels_in_time;
+
+use std::sync::Arc;
+
+use arrow::util::pretty::pretty_format_batches;
+use futures::TryStreamExt;
+use linn::{Catalog, Env, FilesystemCatalog, Options};
+use linn_sql::{Output, Session};
+
+/// A session over an empty warehouse.
+fn session() -> Session {
+    let storage = linn::core::storage::open("memory:", &Options::new()).unwrap();
+    let catalog: Arc<dyn Catalog> = Arc::new(FilesystemCatalog::new(Env::system(storage).unwrap(), Options::new()));
+    Session::new(catalog, "default")
+}
+
+/// Runs statements whose output does not matter.
+async fn run(session: &Session, sql: &str) {
+    session.run(sql, async |_| Ok(())).await.unwrap_or_else(|e| panic!("{sql}: {e:?}"));
+}
+
+/// The rows of a query as `a|b` lines.
+async fn rows(session: &Session, sql: &str) -> Vec<String> {
+    let Output::Rows { stream, .. } = session.execute(sql).await.unwrap_or_else(|e| panic!("{sql}: {e:?}")) else {
+        panic!("{sql} gives no rows");
+    };
+    let batches: Vec<_> = stream.try_collect().await.unwrap_or_else(|e| panic!("{sql}: {e:?}"));
+    let text = pretty_format_batches(&batches).unwrap().to_string();
+    let cells = |line: &str| line.trim_matches('|').split('|').map(|c| c.trim().to_owned()).collect::<Vec<_>>().join("|");
+    text.lines().filter(|l| l.starts_with('|')).skip(1).map(cells).collect()
+}
+
+/// The error of a statement.
+async fn fails(session: &Session, sql: &str) -> linn::Error {
+    match session.execute(sql).await {
+        Err(e) => e,
+        Ok(Output::Done { message, .. }) => panic!("{sql}: {message}"),
+        Ok(Output::Rows { stream, .. }) => match stream.try_collect::<Vec<_>>().await {
+            Err(e) => e,
+            Ok(_) => panic!("{sql} gives rows"),
+        },
+    }
+}
+
+const ORDERS: &str = "CREATE TABLE orders (id BIGINT, dt STRING, amount DECIMAL(10, 2), note STRING, \
+     PRIMARY KEY (id, dt) NOT ENFORCED) PARTITIONED BY (dt) WITH ('bucket' = '2'); \
+     INSERT INTO orders VALUES (1, 'd1', 10.5, 'a'), (2, 'd1', 20, 'b'), (3, 'd2', 30, 'c')";
