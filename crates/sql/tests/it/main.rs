@@ -30,7 +30,8 @@ async fn rows(session: &Session, sql: &str) -> Vec<String> {
     };
     let batches: Vec<_> = stream.try_collect().await.unwrap_or_else(|e| panic!("{sql}: {e:?}"));
     let text = pretty_format_batches(&batches).unwrap().to_string();
-    let cells = |line: &str| line.trim_matches('|').split('|').map(|c| c.trim().to_owned()).collect::<Vec<_>>().join("|");
+    let cells =
+        |line: &str| line.trim_matches('|').split('|').map(|c| c.trim().to_owned()).collect::<Vec<_>>().join("|");
     text.lines().filter(|l| l.starts_with('|')).skip(1).map(cells).collect()
 }
 

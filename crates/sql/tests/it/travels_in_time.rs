@@ -9,9 +9,9 @@ async fn one_statement_reads_several_snapshots() {
     let s = session();
     run(&s, ORDERS).await;
     run(&s, "INSERT INTO orders VALUES (4, 'd1', 1, 'z')").await;
-    let both = "SELECT (SELECT count(*) FROM orders) a, (SELECT count(*) FROM orders VERSION AS OF 1) b, \
-         (SELECT count(*) FROM orders /*+ OPTIONS('scan.snapshot-id' = '1') */) c, \
-         (SELECT count(*) FROM orders OPTIONS('scan.snapshot-id' = '2')) d";
+    let both = "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM orders VERSION AS OF 1), \
+         (SELECT count(*) FROM orders /*+ OPTIONS('scan.snapshot-id' = '1') */), \
+         (SELECT count(*) FROM orders OPTIONS('scan.snapshot-id' = '2'))";
     assert_eq!(rows(&s, both).await, ["4|3|3|4"]);
     assert_eq!(fails(&s, "SELECT * FROM orders FOR VERSION AS OF 9").await.kind(), ErrorKind::NotFound);
     assert_eq!(rows(&s, "SELECT snapshot_id FROM orders$snapshots ORDER BY 1").await, ["1", "2"]);
