@@ -126,7 +126,7 @@ impl VisitorMut for Names {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for item in &mut select.projection {
             let SelectItem::UnnamedExpr(expr) = item else { continue };
-            let text = match expr {
+            let text = match &*expr {
                 Expr::Subquery(_) => "subquery".to_owned(),
                 other => other.to_string(),
             };
