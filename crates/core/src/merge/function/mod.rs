@@ -9,7 +9,9 @@ mod element;
 mod nested;
 mod number;
 mod select;
+mod sketch;
 mod text;
+mod union;
 
 #[cfg(test)]
 mod tests;
@@ -130,10 +132,10 @@ impl FunctionPlan {
             | ("merge_map" | "merge_map_with_keytime", Kind::Map(_, _))
             | ("nested_update", Kind::Array(_)) => Ok(Box::new(element::Elements::new(self)?)),
             ("nested_partial_update", Kind::Array(_)) => Ok(Box::new(nested::NestedPartial::new(self)?)),
-            ("rbm32", Kind::Varbinary(_)) => Ok(Box::new(bitmap::Bitmaps::new(self))),
-            ("hll_sketch" | "theta_sketch" | "rbm64", Kind::Varbinary(_)) => {
-                Ok(Box::new(Sketch(self.function.clone())))
-            }
+            ("rbm32", Kind::Varbinary(_)) => Ok(Box::new(union::Union::new(self, bitmap::unite))),
+            ("rbm64", Kind::Varbinary(_)) => Ok(Box::new(union::Union::new(self, bitmap::unite_wide))),
+            ("hll_sketch", Kind::Varbinary(_)) => Ok(Box::new(union::Union::new(self, sketch::unite_hll))),
+            ("theta_sketch", Kind::Varbinary(_)) => Ok(Box::new(union::Union::new(self, sketch::unite_theta))),
             _ if NAMES.contains(&self.function.as_str()) => {
                 Err(Error::invalid("the aggregate function does not take this column type"))
             }
@@ -172,23 +174,4 @@ fn no_retract(plan: &FunctionPlan) -> Error {
     Error::invalid(format!("aggregate function {} cannot take back a value", plan.function))
         .with("column", &plan.field.name)
         .with_hint(format!("set 'fields.{}.ignore-retract' to 'true' to leave retractions out", plan.field.name))
-}
-
-/// Functions over serialised forms that Linn cannot merge: they stand only where nothing has to be merged.
-struct Sketch(String);
-
-impl Function for Sketch {
-    fn add_source(&mut self, _column: &ArrayRef) -> Result<()> {
-        Ok(())
-    }
-
-    fn retain_sources(&mut self, _keep: &[usize]) {}
-
-    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
-        match folds {
-            [] => Ok(Cell::Null),
-            [Fold::Set(pick) | Fold::Add(pick)] => Ok(Cell::Pick(*pick)),
-            _ => Err(Error::unsupported(format!("feature aggregate function {}", self.0))),
-        }
-    }
 }

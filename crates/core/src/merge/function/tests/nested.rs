@@ -9,7 +9,8 @@ use arrow_array::{Array, ArrayRef, Int32Array, ListArray, StringArray, StructArr
 use arrow_buffer::OffsetBuffer;
 use linn_format::types::{DataField, DataType, Kind, arrow_type};
 
-use super::*;
+use crate::merge::function::{Fold, FunctionOptions, FunctionPlan};
+use crate::merge::source::{Cell, Pick};
 
 fn plan(sql: &str, function: &str, options: FunctionOptions) -> FunctionPlan {
     let field = DataField::new(0, "f", DataType::parse(sql).unwrap());
@@ -146,14 +147,4 @@ fn nested_partial_update_overwrites_non_null_fields() {
     let options = FunctionOptions { nested_key: vec!["id".to_owned()], ..FunctionOptions::default() };
     let merged = pairs(fold(&plan(NESTED, "nested_partial_update", options), &column, &[]));
     assert_eq!(merged, owned(&[(Some(1), Some("x")), (Some(2), Some("y"))]));
-}
-
-#[test]
-fn sketches_stand_alone_and_are_named_when_they_would_merge() {
-    let plan = plan("BYTES", "hll_sketch", FunctionOptions::default());
-    let mut function = plan.build().unwrap();
-    assert_eq!(function.fold(&[Fold::Add(pick(0))]).unwrap(), Cell::Pick(pick(0)));
-    let error = function.fold(&[Fold::Add(pick(0)), Fold::Add(pick(1))]).unwrap_err();
-    assert_eq!(error.kind(), linn_format::ErrorKind::Unsupported);
-    assert!(error.to_string().contains("hll_sketch"));
 }

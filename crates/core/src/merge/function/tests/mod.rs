@@ -1,0 +1,4 @@
+//! Functions one by one.
+
+mod nested;
+mod unions;
