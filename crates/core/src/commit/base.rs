@@ -28,7 +28,7 @@ pub(super) async fn read(
 ) -> Result<BaseFiles> {
     let partitions: HashSet<&[u8]> = wanted.iter().map(|(partition, _)| &**partition).collect();
     let mut base = BaseFiles::default();
-    for_each(files, manifests, |batch| {
+    for_each(files, manifests, Entries::Identities, |batch| {
         let ids = partition_ids(batch, |partition| partitions.contains(partition));
         for i in (0..batch.len()).filter(|i| ids.contains(&batch.partition_id(*i))) {
             let partition = batch.partition(i);
@@ -58,7 +58,7 @@ pub(super) async fn live(
 ) -> Result<Vec<ManifestEntry>> {
     let mut order: Vec<Option<ManifestEntry>> = Vec::new();
     let mut places: HashMap<super::conflict::Key, usize> = HashMap::new();
-    for_each(files, manifests, |batch| {
+    for_each(files, manifests, Entries::Whole, |batch| {
         let mut ids = HashSet::new();
         for (id, partition) in batch.partitions()?.iter().enumerate() {
             if wanted(partition)? {
@@ -94,14 +94,30 @@ fn partition_ids(batch: &EntryBatch, wanted: impl Fn(&[u8]) -> bool) -> HashSet<
     seen.into_iter().filter_map(|(id, wanted)| wanted.then_some(id)).collect()
 }
 
+/// What is wanted of the entries of a manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entries {
+    /// What tells files apart and where their keys lie.
+    Identities,
+    /// All, to be written again.
+    Whole,
+}
+
 /// Calls `each` with the entries of every manifest in order, reading ahead.
 pub(super) async fn for_each(
     files: &Files,
     manifests: &[ManifestMeta],
+    wanted: Entries,
     mut each: impl FnMut(&EntryBatch) -> Result<()>,
 ) -> Result<()> {
     let names: Vec<String> = manifests.iter().map(|manifest| manifest.file_name.clone()).collect();
-    let reads = names.into_iter().map(|name| async move { files.manifest(&name).await }.boxed());
+    let read = |name: String| async move {
+        match wanted {
+            Entries::Identities => files.identities(&name).await,
+            Entries::Whole => files.manifest(&name).await,
+        }
+    };
+    let reads = names.into_iter().map(|name| read(name).boxed());
     let mut batches = futures::stream::iter(reads).buffered(PARALLEL);
     while let Some(batch) = batches.next().await {
         each(&*batch?)?;

@@ -1,25 +1,23 @@
 //! The manifests, manifest lists and index manifests that commits write and read (spec: format.md C.1, C.4). They never
-//! change once written, and their names are never given twice, so what was read once is kept.
+//! change once written, and their names are never given twice, so what was read or written once is kept, in the table's
+//! cache: what a scan has read a commit does not read again, and the reverse.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use linn_format::manifest::{
-    EntryBatch, FileKind, IndexManifestEntry, ManifestEntry, ManifestMeta, ManifestWriter, read_index_manifest,
-    read_manifest, read_manifest_list, write_index_manifest, write_manifest_list,
+    EntryBatch, FileKind, IndexManifestEntry, ManifestEntry, ManifestMeta, ManifestWriter, StatsColumns,
+    write_index_manifest, write_manifest_list,
 };
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 use linn_format::stats::SimpleStats;
-use linn_format::{Result, ResultExt, SchemaId};
-use moka::sync::Cache;
+use linn_format::{Result, SchemaId};
 
 use super::settings::ManifestSettings;
+use crate::manifest::Manifests;
 use crate::table::Table;
-
-/// Bytes of decoded manifests that one committer keeps.
-const CACHE_BYTES: u64 = 128 << 20;
 
 /// A manifest list on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +32,7 @@ pub(super) struct Files {
     table: Table,
     uuid: String,
     counter: AtomicU64,
-    manifests: Cache<String, Arc<EntryBatch>>,
-    lists: Cache<String, Arc<Vec<ManifestMeta>>>,
+    manifests: Manifests,
 }
 
 impl Files {
@@ -44,11 +41,7 @@ impl Files {
             table: table.clone(),
             uuid: table.env().ids.uuid(),
             counter: AtomicU64::new(0),
-            manifests: Cache::builder()
-                .max_capacity(CACHE_BYTES)
-                .weigher(|_, batch: &Arc<EntryBatch>| u32::try_from(batch.memory_size()).unwrap_or(u32::MAX))
-                .build(),
-            lists: Cache::new(16),
+            manifests: Manifests::new(table),
         }
     }
 
@@ -66,25 +59,9 @@ impl Files {
         Ok(size)
     }
 
-    async fn read(&self, name: &str) -> Result<Bytes> {
-        self.table.storage().read(&self.table.manifest_path(name), None).await
-    }
-
     /// The manifests of everything before a snapshot and of its own changes, in order.
     pub(super) async fn manifests_of(&self, snapshot: &Snapshot) -> Result<Vec<ManifestMeta>> {
-        let mut manifests = (*self.list(&snapshot.base_manifest_list).await?).clone();
-        manifests.extend(self.list(&snapshot.delta_manifest_list).await?.iter().cloned());
-        Ok(manifests)
-    }
-
-    async fn list(&self, name: &str) -> Result<Arc<Vec<ManifestMeta>>> {
-        if let Some(list) = self.lists.get(name) {
-            return Ok(list);
-        }
-        let bytes = self.read(name).await?;
-        let list = Arc::new(read_manifest_list(&bytes).context("path", self.table.manifest_path(name))?);
-        self.lists.insert(name.to_owned(), Arc::clone(&list));
-        Ok(list)
+        self.manifests.of_snapshot(snapshot).await
     }
 
     /// Writes a manifest list.
@@ -95,19 +72,22 @@ impl Files {
     ) -> Result<ListFile> {
         let name = self.name("manifest-list");
         let size = self.write(&name, write_manifest_list(&manifests, settings.codec)?).await?;
-        self.lists.insert(name.clone(), Arc::new(manifests));
+        self.table.manifest_cache().put_list(&name, Arc::new(manifests));
         Ok(ListFile { name, size })
     }
 
-    /// The entries of a manifest.
+    /// The entries of a manifest, in full.
     pub(super) async fn manifest(&self, name: &str) -> Result<Arc<EntryBatch>> {
-        if let Some(batch) = self.manifests.get(name) {
-            return Ok(batch);
+        self.manifests.read_manifest(name, StatsColumns::All).await
+    }
+
+    /// The entries of a manifest, perhaps without value statistics: enough to tell files apart.
+    pub(super) async fn identities(&self, name: &str) -> Result<Arc<EntryBatch>> {
+        match self.table.manifest_cache().get(name, StatsColumns::Keys) {
+            Some(batch) => Ok(batch),
+            // Sooner or later a commit merges the manifest and writes its entries again.
+            None => self.manifest(name).await,
         }
-        let bytes = self.read(name).await?;
-        let batch = Arc::new(read_manifest(&bytes).context("path", self.table.manifest_path(name))?);
-        self.manifests.insert(name.to_owned(), Arc::clone(&batch));
-        Ok(batch)
     }
 
     /// Writes entries into as many manifests as the target size asks for.
@@ -141,8 +121,7 @@ impl Files {
 
     /// The lines of an index manifest.
     pub(super) async fn index(&self, name: &str) -> Result<Vec<IndexManifestEntry>> {
-        let bytes = self.read(name).await?;
-        read_index_manifest(&bytes).context("path", self.table.manifest_path(name))
+        self.manifests.read_index(name).await
     }
 
     /// Writes an index manifest.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use linn_format::manifest::{FileKind, ManifestEntry, ManifestMeta};
 use linn_format::{Result, SchemaId};
 
-use super::base::for_each;
+use super::base::{Entries, for_each};
 use super::conflict::{Key, Simple};
 use super::files::Files;
 use super::settings::ManifestSettings;
@@ -73,7 +73,7 @@ fn full_is_due(manifests: &[ManifestMeta], settings: ManifestSettings) -> bool {
 async fn full(files: &Files, merged: &mut Merged, schema_id: SchemaId, settings: ManifestSettings) -> Result<()> {
     let mut removed: HashSet<Key> = HashSet::new();
     let removing: Vec<ManifestMeta> = merged.before.iter().filter(|m| m.num_deleted_files > 0).cloned().collect();
-    for_each(files, &removing, |batch| {
+    for_each(files, &removing, Entries::Whole, |batch| {
         let gone = (0..batch.len()).filter(|i| batch.kind(*i) == FileKind::Delete);
         removed.extend(gone.map(|i| Simple::of(batch, i).key));
         Ok(())
@@ -133,7 +133,7 @@ async fn join(
     }
     let mut order: Vec<Option<ManifestEntry>> = Vec::new();
     let mut places: HashMap<Key, usize> = HashMap::new();
-    for_each(files, &group, |batch| {
+    for_each(files, &group, Entries::Whole, |batch| {
         for i in 0..batch.len() {
             let key = Simple::of(batch, i).key;
             let cancelled = batch.kind(i) == FileKind::Delete && places.contains_key(&key);

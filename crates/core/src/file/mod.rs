@@ -17,6 +17,7 @@ mod zip;
 pub use place::{Place, extra_file_path, place_of};
 pub use query::{FileQuery, read_file, read_positions};
 pub use range::StoredFile;
+pub(crate) use rows::matching;
 pub use write::{FileKind, RollingWriter};
 pub use zip::{read_group, row_groups};
 

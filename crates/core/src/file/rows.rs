@@ -14,8 +14,8 @@ use roaring::RoaringTreemap;
 
 use super::ROW_POSITION_ID;
 
-/// The rows for which the filter is true.
-pub(super) fn matching(batch: &RecordBatch, filter: &Predicate, fields: &[DataField]) -> Result<RecordBatch> {
+/// The rows of a batch for which the filter is true; `fields` are its first columns.
+pub(crate) fn matching(batch: &RecordBatch, filter: &Predicate, fields: &[DataField]) -> Result<RecordBatch> {
     let keep = filter.evaluate(batch, fields)?;
     Ok(arrow_select::filter::filter_record_batch(batch, &keep)?)
 }

@@ -1,18 +1,21 @@
-//! Decoded manifests in memory, least used out first, bounded by their bytes.
+//! Decoded manifests and manifest lists in memory, least used out first, bounded by their bytes.
 
 use std::fmt;
 use std::sync::Arc;
 
-use linn_format::manifest::{EntryBatch, StatsColumns};
+use linn_format::manifest::{EntryBatch, ManifestMeta, StatsColumns};
 use moka::sync::Cache;
 
 /// Bytes of decoded manifests that a cache keeps unless told otherwise.
 const DEFAULT_BYTES: u64 = 256 << 20;
+/// Manifest lists are short-lived: every commit writes a new one of the whole table.
+const LISTS: u64 = 16;
 
-/// Decoded manifests by file name and by what was read of them.
+/// Decoded manifests by file name and by what was read of them, and the last manifest lists.
 #[derive(Clone)]
 pub struct ManifestCache {
     entries: Cache<(String, StatsColumns), Arc<EntryBatch>>,
+    lists: Cache<String, Arc<Vec<ManifestMeta>>>,
 }
 
 impl ManifestCache {
@@ -21,11 +24,12 @@ impl ManifestCache {
         let weigh = |(name, _): &(String, StatsColumns), batch: &Arc<EntryBatch>| {
             u32::try_from(batch.memory_size() + name.len()).unwrap_or(u32::MAX)
         };
-        Self { entries: Cache::builder().max_capacity(bytes).weigher(weigh).build() }
+        let lists = Cache::new(if bytes == 0 { 0 } else { LISTS });
+        Self { entries: Cache::builder().max_capacity(bytes).weigher(weigh).build(), lists }
     }
 
     /// A manifest with at least these statistics.
-    pub(super) fn get(&self, name: &str, stats: StatsColumns) -> Option<Arc<EntryBatch>> {
+    pub(crate) fn get(&self, name: &str, stats: StatsColumns) -> Option<Arc<EntryBatch>> {
         let all = self.entries.get(&(name.to_owned(), StatsColumns::All));
         match stats {
             StatsColumns::All => all,
@@ -35,6 +39,15 @@ impl ManifestCache {
 
     pub(super) fn put(&self, name: &str, stats: StatsColumns, batch: Arc<EntryBatch>) {
         self.entries.insert((name.to_owned(), stats), batch);
+    }
+
+    /// A manifest list.
+    pub(super) fn list(&self, name: &str) -> Option<Arc<Vec<ManifestMeta>>> {
+        self.lists.get(name)
+    }
+
+    pub(crate) fn put_list(&self, name: &str, list: Arc<Vec<ManifestMeta>>) {
+        self.lists.insert(name.to_owned(), list);
     }
 }
 

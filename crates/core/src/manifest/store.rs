@@ -60,14 +60,20 @@ impl Manifests {
         }
     }
 
-    /// A manifest list.
+    /// A manifest list, from the cache if it is there.
     ///
     /// # Errors
     /// `NotFound` or `Corrupt` with the path.
     pub async fn read_list(&self, name: &str) -> Result<Vec<ManifestMeta>> {
+        let cache = self.table.manifest_cache();
+        if let Some(list) = cache.list(name) {
+            return Ok((*list).clone());
+        }
         let path = self.table.manifest_path(name);
         let bytes = self.read(&path).await?;
-        read_manifest_list(&bytes).context("path", path)
+        let list = Arc::new(read_manifest_list(&bytes).context("path", path)?);
+        cache.put_list(name, Arc::clone(&list));
+        Ok((*list).clone())
     }
 
     /// A manifest, from the cache if it is there.

@@ -19,7 +19,7 @@ use linn_format::{BatchStream, Error, Result};
 
 pub use prefetch::prefetch;
 
-use crate::file::{FileQuery, read_file, read_group, row_groups};
+use crate::file::{FileQuery, matching, read_file, read_group, row_groups};
 use crate::merge::{KeyOrder, MergeSpec, merge, sections};
 use crate::scan::{DeletionFile, Split};
 use crate::table::Table;
@@ -245,7 +245,7 @@ impl Read {
         let merged = self::merge(runs, Arc::clone(&merge.spec), false, inner.batch_size);
         let Some(filter) = inner.filter.clone() else { return merged };
         let read_fields = inner.read_fields.clone();
-        merged.map(move |batch| rows::matching(&batch?, &filter, &read_fields)).boxed()
+        merged.map(move |batch| matching(&batch?, &filter, &read_fields)).boxed()
     }
 
     /// Files of one run as one stream of key-value batches.

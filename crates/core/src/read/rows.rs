@@ -5,8 +5,7 @@ use arrow_array::types::Int8Type;
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_select::filter::filter_record_batch;
 use futures::StreamExt;
-use linn_format::predicate::Predicate;
-use linn_format::types::{DataField, RowKind};
+use linn_format::types::RowKind;
 use linn_format::{BatchStream, Error, Result};
 
 /// The first columns of a batch.
@@ -27,12 +26,6 @@ pub(super) fn without_retractions(batch: &RecordBatch) -> Result<RecordBatch> {
         return Ok(batch.clone());
     }
     let mask = BooleanArray::from_unary(kinds, added);
-    Ok(filter_record_batch(batch, &mask)?)
-}
-
-/// The rows of a batch for which the filter is true; `fields` are its first columns.
-pub(super) fn matching(batch: &RecordBatch, filter: &Predicate, fields: &[DataField]) -> Result<RecordBatch> {
-    let mask = filter.evaluate(batch, fields)?;
     Ok(filter_record_batch(batch, &mask)?)
 }
 

@@ -152,7 +152,7 @@ impl Scan {
     }
 
     /// Also files of level 0 where batch reads leave them out (tables with deletion vectors, first-row): compaction and
-    /// lookups need them. Files then carry the statistics of their values.
+    /// lookups need them.
     #[must_use]
     pub fn every_level(mut self) -> Self {
         self.every_level = true;

@@ -65,7 +65,7 @@ impl Column {
 }
 
 /// The columns as one batch.
-pub(super) fn rows<const N: usize>(columns: [Column; N]) -> Result<SystemRows> {
+pub(super) fn rows(columns: impl IntoIterator<Item = Column>) -> Result<SystemRows> {
     let (fields, values): (Vec<_>, Vec<_>) = columns.into_iter().map(|column| (column.field, column.values)).unzip();
     let schema = Arc::new(Schema::new(fields));
     let batch = RecordBatch::try_new(Arc::clone(&schema), values)?;

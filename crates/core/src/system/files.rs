@@ -41,17 +41,7 @@ pub(super) async fn files(table: &Table) -> Result<SystemRows> {
     for described in &all {
         values.push(value_texts(table, described.file, &schemas).context("file", &described.file.file_name)?);
     }
-    rows([
-        Column::text("partition", all.iter().map(|d| Some(&d.bucket.partition_text))),
-        Column::int("bucket", all.iter().map(|d| d.bucket.bucket)),
-        Column::text("file_path", all.iter().map(|d| Some(&d.path))).required(),
-        Column::text("file_format", all.iter().map(|d| Some(d.format))).required(),
-        Column::long("schema_id", all.iter().map(|d| Some(d.file.schema_id.0))).required(),
-        Column::int("level", all.iter().map(|d| d.file.level)),
-        Column::long("record_count", all.iter().map(|d| Some(d.file.row_count))).required(),
-        Column::long("file_size_in_bytes", all.iter().map(|d| Some(d.file.file_size))).required(),
-        Column::text("min_key", all.iter().map(|d| d.keys[0].as_ref())),
-        Column::text("max_key", all.iter().map(|d| d.keys[1].as_ref())),
+    let own = [
         Column::text("null_value_counts", values.iter().map(|v| Some(&v.nulls))).required(),
         Column::text("min_value_stats", values.iter().map(|v| Some(&v.min))).required(),
         Column::text("max_value_stats", values.iter().map(|v| Some(&v.max))).required(),
@@ -62,14 +52,21 @@ pub(super) async fn files(table: &Table) -> Result<SystemRows> {
         Column::text("file_source", all.iter().map(|d| d.file.file_source.map(source))),
         Column::long("first_row_id", all.iter().map(|d| d.file.first_row_id)),
         Column::texts("write_cols", all.iter().map(|d| d.file.write_cols.as_deref())),
-    ])
+    ];
+    rows(places(&all).into_iter().chain(own))
 }
 
 pub(super) async fn key_ranges(table: &Table) -> Result<SystemRows> {
     let buckets = live_buckets(table, StatsColumns::Keys).await?;
     let schemas = schemas_of(table, &buckets).await?;
     let all = describe(table, &buckets, &schemas)?;
-    rows([
+    let own = Column::long("first_row_id", all.iter().map(|d| d.file.first_row_id));
+    rows(places(&all).into_iter().chain([own]))
+}
+
+/// The columns that both tables begin with.
+fn places(all: &[Described<'_>]) -> [Column; 10] {
+    [
         Column::text("partition", all.iter().map(|d| Some(&d.bucket.partition_text))),
         Column::int("bucket", all.iter().map(|d| d.bucket.bucket)),
         Column::text("file_path", all.iter().map(|d| Some(&d.path))).required(),
@@ -80,8 +77,7 @@ pub(super) async fn key_ranges(table: &Table) -> Result<SystemRows> {
         Column::long("file_size_in_bytes", all.iter().map(|d| Some(d.file.file_size))).required(),
         Column::text("min_key", all.iter().map(|d| d.keys[0].as_ref())),
         Column::text("max_key", all.iter().map(|d| d.keys[1].as_ref())),
-        Column::long("first_row_id", all.iter().map(|d| d.file.first_row_id)),
-    ])
+    ]
 }
 
 fn source(source: FileSource) -> &'static str {

@@ -3,6 +3,7 @@
 mod faults;
 mod overwrite;
 mod races;
+mod reads;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
