@@ -10,6 +10,7 @@ mod show;
 mod tests;
 
 pub use array::{array_from_datums, datums_from_array};
+pub use order::compare_rows;
 pub(crate) use order::{canonical_f32, canonical_f64};
 
 /// A non-null scalar. Which variant belongs to which [`Kind`](crate::types::Kind) is said at each variant.

@@ -28,6 +28,15 @@ impl Datum {
     }
 }
 
+/// The order of rows of values, column after column, nulls first: partitions as people want to see them.
+pub fn compare_rows(a: &[Option<Datum>], b: &[Option<Datum>]) -> Ordering {
+    let values = a.iter().zip(b).map(|pair| match pair {
+        (Some(a), Some(b)) => a.compare(b).unwrap_or(Ordering::Equal),
+        (a, b) => a.is_some().cmp(&b.is_some()),
+    });
+    values.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
+}
+
 /// The one NaN that stands for all.
 pub(crate) fn canonical_f32(value: f32) -> f32 {
     if value.is_nan() { f32::from_bits(0x7fc0_0000) } else { value }

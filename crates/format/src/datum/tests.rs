@@ -44,3 +44,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn rows_of_values_compare_column_after_column_nulls_first() {
+    let row = |values: [Option<i32>; 2]| values.map(|value| value.map(Datum::Int));
+    let mut rows = [row([Some(10), None]), row([Some(2), Some(1)]), row([None, Some(9)]), row([Some(2), None])];
+    rows.sort_by(|a, b| compare_rows(a, b));
+    assert_eq!(rows, [row([None, Some(9)]), row([Some(2), None]), row([Some(2), Some(1)]), row([Some(10), None])]);
+}

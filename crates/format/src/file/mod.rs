@@ -16,6 +16,7 @@ pub mod orc;
 pub mod parquet;
 pub mod resolve;
 pub(crate) mod select;
+mod stream;
 
 pub use layout::{KeyValueLayout, key_value_batch_fields};
 pub use meta::{DataFileMeta, FileSource};

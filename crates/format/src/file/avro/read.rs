@@ -5,15 +5,15 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use bytes::{Buf, Bytes};
-use futures::{StreamExt, TryStreamExt, stream};
 
 use super::container::Container;
 use super::cursor::Cursor;
 use super::decode::Record;
 use super::schema::Schema;
 use crate::file::select::Selection;
+use crate::file::stream::Batches;
 use crate::file::{BatchStream, FileRead, RangeReader};
-use crate::{Error, Result, ResultExt};
+use crate::{Error, Result};
 
 /// A batch ends after this many encoded bytes, so that wide rows do not pile up.
 const BATCH_BYTES: usize = 64 << 20;
@@ -24,12 +24,7 @@ const BATCH_BYTES: usize = 64 << 20;
 /// `Corrupt` with the path when it is not an Avro file that holds the columns asked for.
 pub(super) async fn open(source: Arc<dyn RangeReader>, read: FileRead) -> Result<BatchStream> {
     let path = source.path().to_owned();
-    let reader = Reader::open(source, read).await.context("path", &path)?;
-    let batches = stream::try_unfold(reader, |mut reader| async move {
-        let batch = reader.next().await?;
-        Ok(batch.map(|batch| (batch, reader)))
-    });
-    Ok(batches.map_err(move |e: Error| e.with("path", &path)).boxed())
+    Reader::stream(Reader::open(source, read).await, path)
 }
 
 struct Reader {
@@ -43,6 +38,25 @@ struct Reader {
     rows: usize,
     data: Bytes,
     done: bool,
+}
+
+impl Batches for Reader {
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        while !self.done {
+            self.fill().await?;
+            let rows = self.record.len();
+            if rows == 0 {
+                continue;
+            }
+            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            let batch = RecordBatch::try_new_with_options(self.schema.clone(), self.record.finish()?, &options);
+            let batch = batch.map_err(|e| Error::corrupt("avro column has a null where none may be").with_source(e))?;
+            if let Some(batch) = self.selection.apply(batch)? {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl Reader {
@@ -64,23 +78,6 @@ impl Reader {
             data: Bytes::new(),
             done: false,
         })
-    }
-
-    async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        while !self.done {
-            self.fill().await?;
-            let rows = self.record.len();
-            if rows == 0 {
-                continue;
-            }
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            let batch = RecordBatch::try_new_with_options(self.schema.clone(), self.record.finish()?, &options);
-            let batch = batch.map_err(|e| Error::corrupt("avro column has a null where none may be").with_source(e))?;
-            if let Some(batch) = self.selection.apply(batch)? {
-                return Ok(Some(batch));
-            }
-        }
-        Ok(None)
     }
 
     /// Decodes rows until a batch is full or the file ends.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Field, Schema, SchemaRef};
-use futures::{StreamExt, TryStreamExt, stream};
 use orc_rust::array_decoder::NaiveStripeDecoder;
 use orc_rust::projection::ProjectionMask;
 use orc_rust::reader::metadata::{FileMetadata, read_metadata_async};
@@ -16,6 +15,7 @@ use super::fence::{fenced, fenced_async};
 use super::source::Source;
 use super::tail;
 use crate::file::select::Selection;
+use crate::file::stream::Batches;
 use crate::file::{BatchStream, FileRead, RangeReader};
 use crate::{Error, Result, ResultExt};
 
@@ -28,12 +28,7 @@ const WHOLE_STRIPE: u64 = 8 << 20;
 /// `Corrupt` with the path when it is not an ORC file that holds the columns asked for.
 pub(super) async fn open(source: Arc<dyn RangeReader>, read: FileRead) -> Result<BatchStream> {
     let path = source.path().to_owned();
-    let reader = Reader::open(source, read).await.context("path", &path)?;
-    let batches = stream::try_unfold(reader, |mut reader| async move {
-        let batch = reader.next().await?;
-        Ok(batch.map(|batch| (batch, reader)))
-    });
-    Ok(batches.map_err(move |e: Error| e.with("path", &path)).boxed())
+    Reader::stream(Reader::open(source, read).await, path)
 }
 
 struct Reader {
@@ -49,6 +44,29 @@ struct Reader {
     batch_size: usize,
     stripe: usize,
     decoder: Option<NaiveStripeDecoder>,
+}
+
+impl Batches for Reader {
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let Some(decoder) = &mut self.decoder else {
+                if !self.next_stripe().await? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            match fenced(|| decoder.next())? {
+                Some(batch) => {
+                    let batch = batch.map_err(|e| self.source.explain(e))?;
+                    let batch = self.convert(&batch)?;
+                    if let Some(batch) = self.selection.apply(batch)? {
+                        return Ok(Some(batch));
+                    }
+                }
+                None => self.decoder = None,
+            }
+        }
+    }
 }
 
 impl Reader {
@@ -79,27 +97,6 @@ impl Reader {
             stripe: 0,
             decoder: None,
         })
-    }
-
-    async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            let Some(decoder) = &mut self.decoder else {
-                if !self.next_stripe().await? {
-                    return Ok(None);
-                }
-                continue;
-            };
-            match fenced(|| decoder.next())? {
-                Some(batch) => {
-                    let batch = batch.map_err(|e| self.source.explain(e))?;
-                    let batch = self.convert(&batch)?;
-                    if let Some(batch) = self.selection.apply(batch)? {
-                        return Ok(Some(batch));
-                    }
-                }
-                None => self.decoder = None,
-            }
-        }
     }
 
     async fn next_stripe(&mut self) -> Result<bool> {
