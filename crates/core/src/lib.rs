@@ -4,6 +4,7 @@
 //! replayed in one thread.
 
 pub mod append;
+mod assign;
 pub mod catalog;
 pub mod commit;
 pub mod compact;

@@ -67,7 +67,9 @@ impl Phase {
     /// Whether the lines of the index manifest matter; most commits carry it on unread.
     fn wants_index(&self, settings: &Settings) -> bool {
         match &self.provider {
-            Provider::Fixed(change) => !change.index.is_empty() || (settings.deletion_vectors && self.check),
+            Provider::Fixed(change) => {
+                !change.index.is_empty() || !change.hash_bases.is_empty() || (settings.deletion_vectors && self.check)
+            }
             Provider::Overwrite { .. } => true,
         }
     }
@@ -280,6 +282,9 @@ impl State {
             }
             Fits::No(why) => return Ok(Tried::Done(Committed::Conflict(why))),
         };
+        if let Err(why) = index::check_hashes(&lines, &change.hash_bases) {
+            return Ok(Tried::Done(Committed::Conflict(why)));
+        }
         let schema_id = self.schema_id().await?;
         let plan = Plan { files: &self.files, settings, user, phase, change, schema_id };
         let unaware = self.is_unaware();

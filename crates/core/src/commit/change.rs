@@ -1,5 +1,8 @@
 //! Messages as manifest entries: what the new rows change, and what compaction changes.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use linn_format::Result;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, IndexManifestEntry, ManifestEntry};
 
@@ -12,6 +15,8 @@ pub(super) struct Change {
     pub(super) entries: Vec<ManifestEntry>,
     pub(super) changelog: Vec<ManifestEntry>,
     pub(super) index: Vec<IndexManifestEntry>,
+    /// Hash index files that partitions must have for the change to fit.
+    pub(super) hash_bases: BTreeMap<Vec<u8>, Arc<[String]>>,
 }
 
 /// What one commit changes.
@@ -25,7 +30,7 @@ impl Changes {
     pub(super) fn of(messages: &[CommitMessage]) -> Self {
         let mut changes = Self::default();
         for message in messages {
-            let entry = |kind, file: &std::sync::Arc<linn_format::file::DataFileMeta>| ManifestEntry {
+            let entry = |kind, file: &Arc<linn_format::file::DataFileMeta>| ManifestEntry {
                 kind,
                 partition: message.partition.clone(),
                 bucket: message.bucket,
@@ -37,6 +42,9 @@ impl Changes {
             append.entries.extend(message.deleted_files.iter().map(|file| entry(FileKind::Delete, file)));
             append.changelog.extend(message.changelog_files.iter().map(|file| entry(FileKind::Add, file)));
             append.index.extend(message.index_changes.iter().cloned());
+            if let Some(base) = &message.hash_base {
+                append.hash_bases.insert(message.partition.to_serialized().to_vec(), base.clone());
+            }
             let compact = &mut changes.compact;
             compact.entries.extend(message.compact_before.iter().map(|file| entry(FileKind::Delete, file)));
             compact.entries.extend(message.compact_after.iter().map(|file| entry(FileKind::Add, file)));
@@ -97,7 +105,9 @@ pub(super) fn new_files(table: &Table, messages: &[CommitMessage]) -> Result<Vec
         }
         let index = message.index_changes.iter().chain(&message.compact_index_changes);
         let added = index.filter(|entry| entry.kind == FileKind::Add && entry.external_path.is_none());
-        paths.extend(added.map(|entry| table.index_path(&entry.file_name)));
+        for entry in added {
+            paths.push(table.index_file_path(entry)?);
+        }
     }
     Ok(paths)
 }

@@ -1,6 +1,7 @@
 //! The next index manifest from the last one and a change; it is always written whole (spec: format.md C.4).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, HASH_INDEX, IndexManifestEntry};
 
@@ -31,6 +32,35 @@ pub(super) fn combine(
         lines.push(change.clone());
     }
     twice(&lines, unaware).map_or(Ok(lines), Err)
+}
+
+/// Whether every partition has the hash index files that its new rows were given their buckets by; else the reason.
+/// Whoever wrote the partition meanwhile may have put the same key into another bucket (cases B8).
+pub(super) fn check_hashes(
+    lines: &[IndexManifestEntry],
+    bases: &BTreeMap<Vec<u8>, Arc<[String]>>,
+) -> Result<(), String> {
+    if bases.is_empty() {
+        return Ok(());
+    }
+    let mut now: BTreeMap<Vec<u8>, Vec<&str>> = bases.keys().map(|partition| (partition.clone(), Vec::new())).collect();
+    for line in lines.iter().filter(|line| line.index_type == HASH_INDEX) {
+        if let Some(names) = now.get_mut(&*line.partition.to_serialized()) {
+            names.push(&line.file_name);
+        }
+    }
+    for (partition, base) in bases {
+        let names = now.entry(partition.clone()).or_default();
+        names.sort_unstable();
+        if !names.iter().copied().eq(base.iter().map(String::as_str)) {
+            return Err(
+                "another job has written new keys to a partition with dynamic buckets, which can have one writer \
+                        at a time"
+                    .to_owned(),
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Whether lines of this type stand for themselves rather than for their bucket.

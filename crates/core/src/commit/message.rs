@@ -29,6 +29,9 @@ pub struct CommitMessage {
     pub compact_changelog: Vec<Arc<DataFileMeta>>,
     /// Index files added and removed together with the new rows.
     pub index_changes: Vec<IndexManifestEntry>,
+    /// Names of the hash index files of the partition that the rows were given their buckets by, in order. The commit is
+    /// refused when the partition has others by then: a key could be in two buckets. `None` for other tables.
+    pub hash_base: Option<Arc<[String]>>,
     /// Index files added and removed by compaction.
     pub compact_index_changes: Vec<IndexManifestEntry>,
 }
@@ -47,6 +50,7 @@ impl CommitMessage {
             compact_after: Vec::new(),
             compact_changelog: Vec::new(),
             index_changes: Vec::new(),
+            hash_base: None,
             compact_index_changes: Vec::new(),
         }
     }

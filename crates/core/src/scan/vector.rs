@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use linn_format::Result;
 use linn_format::file::DataFileMeta;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, IndexManifestEntry};
 use linn_format::row::BinaryRow;
-use linn_format::{Error, Result};
 
 use super::DeletionFile;
 use crate::table::Table;
@@ -22,7 +22,7 @@ impl Vectors {
         let mut buckets: HashMap<(BinaryRow, i32), HashMap<String, DeletionFile>> = HashMap::new();
         let vectors = entries.into_iter().filter(|e| e.kind == FileKind::Add && e.index_type == DELETION_VECTORS_INDEX);
         for entry in vectors {
-            let path = index_path(table, &entry)?;
+            let path = table.index_file_path(&entry)?;
             let files = buckets.entry((entry.partition, entry.bucket)).or_default();
             for meta in entry.deletion_vectors.into_iter().flatten() {
                 files.insert(meta.data_file.clone(), DeletionFile { path: path.clone(), meta });
@@ -36,16 +36,5 @@ impl Vectors {
         let Some(vectors) = self.buckets.get(key) else { return Vec::new() };
         let found: Vec<_> = files.iter().map(|f| vectors.get(&f.file_name).cloned()).collect();
         if found.iter().all(Option::is_none) { Vec::new() } else { found }
-    }
-}
-
-fn index_path(table: &Table, entry: &IndexManifestEntry) -> Result<String> {
-    if let Some(path) = &entry.external_path {
-        return Err(Error::unsupported("feature: index files outside of the table").with("path", path));
-    }
-    let in_bucket = table.options().get("index-file-in-data-file-dir").is_some_and(|v| v.eq_ignore_ascii_case("true"));
-    match in_bucket {
-        true => Ok(format!("{}/{}", table.bucket_path(&entry.partition, entry.bucket)?, entry.file_name)),
-        false => Ok(table.index_path(&entry.file_name)),
     }
 }

@@ -1,8 +1,9 @@
 //! Where the files of a table lie (spec: format.md C.1). All paths are relative to the store's root.
 
-use linn_format::Result;
+use linn_format::manifest::IndexManifestEntry;
 use linn_format::partition::partition_path;
 use linn_format::row::BinaryRow;
+use linn_format::{Error, Result};
 
 use super::Table;
 
@@ -52,6 +53,22 @@ impl Table {
     /// An index file outside of a bucket.
     pub fn index_path(&self, name: &str) -> String {
         format!("{}/index/{name}", self.path())
+    }
+
+    /// The file of a line of an index manifest.
+    ///
+    /// # Errors
+    /// `Unsupported` for a file outside of the table, `Corrupt` when the partition is not one of the table's.
+    pub fn index_file_path(&self, line: &IndexManifestEntry) -> Result<String> {
+        if let Some(path) = &line.external_path {
+            return Err(Error::unsupported("feature: index files outside of the table").with("path", path));
+        }
+        let in_bucket =
+            self.options().get("index-file-in-data-file-dir").is_some_and(|v| v.eq_ignore_ascii_case("true"));
+        match in_bucket {
+            true => Ok(format!("{}/{}", self.bucket_path(&line.partition, line.bucket)?, line.file_name)),
+            false => Ok(self.index_path(&line.file_name)),
+        }
     }
 
     /// A statistics file.

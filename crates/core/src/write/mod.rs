@@ -9,6 +9,7 @@ mod budget;
 mod check;
 mod open;
 mod route;
+mod routing;
 mod settings;
 mod spill;
 mod table;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use budget::MemoryBudget;
 pub(crate) use budget::Share;
+pub(crate) use route::{Columns, Partitions};
 pub(crate) use settings::spill_compression;
 pub(crate) use spill::Spill;
 #[cfg(test)]

@@ -23,10 +23,14 @@ pub(crate) struct Routed {
     pub(crate) kinds: Int8Array,
 }
 
-/// Number of buckets of an append table that has none: all rows of a partition are in bucket 0.
+/// Number of buckets of an append table that has none: all rows of a partition are in bucket 0. Of a table with a primary
+/// key: its keys have been given their buckets (`assign`).
 const UNAWARE: i32 = -1;
 
-/// The routing of one table with fixed buckets, or without.
+/// Number of buckets of a table whose rows get theirs later: until then all are in this one.
+const POSTPONED: i32 = -2;
+
+/// The partitions of a table's rows, and the buckets where they follow from the rows alone.
 #[derive(Debug)]
 pub(crate) struct Router {
     partition: Columns,
@@ -35,14 +39,28 @@ pub(crate) struct Router {
     buckets: i32,
 }
 
-#[derive(Debug)]
-struct Columns {
+/// Some columns of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Columns {
     at: Vec<usize>,
     types: Vec<DataType>,
 }
 
+/// The partitions of the rows of one batch.
+#[derive(Debug)]
+pub(crate) struct Partitions {
+    /// Number of each row's partition.
+    pub(crate) of_row: Vec<u32>,
+    /// The partitions by number, in order of first appearance.
+    pub(crate) rows: Vec<BinaryRow>,
+}
+
 impl Columns {
-    fn of(schema: &TableSchema, names: impl IntoIterator<Item = String>) -> Result<Self> {
+    /// The columns of these names.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that the table lacks.
+    pub(crate) fn of(schema: &TableSchema, names: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut columns = Self { at: Vec::new(), types: Vec::new() };
         for name in names {
             let at = schema.index_of(&name).ok_or_else(|| Error::invalid("no such column").with("column", &name))?;
@@ -52,8 +70,14 @@ impl Columns {
         Ok(columns)
     }
 
-    fn pick(&self, batch: &RecordBatch) -> Vec<ArrayRef> {
+    /// The columns of a batch of the table.
+    pub(crate) fn pick(&self, batch: &RecordBatch) -> Vec<ArrayRef> {
         self.at.iter().map(|&c| batch.column(c).clone()).collect()
+    }
+
+    /// Their types.
+    pub(crate) fn types(&self) -> &[DataType] {
+        &self.types
     }
 }
 
@@ -61,12 +85,12 @@ impl Router {
     /// The routing of a table.
     ///
     /// # Errors
-    /// `Unsupported` for dynamic and postponed buckets; `Invalid` for an append table with buckets and no `bucket-key`.
+    /// `Invalid` for a number of buckets that cannot be, and for an append table with buckets and no `bucket-key`.
     pub(crate) fn new(schema: &TableSchema) -> Result<Self> {
         let buckets = schema.options.bucket()?;
-        let unaware = buckets == UNAWARE && !schema.is_primary_key_table();
-        if buckets <= 0 && !unaware {
-            return Err(Error::unsupported(format!("feature writing to a table with bucket={buckets}")));
+        if buckets < POSTPONED || buckets == 0 || buckets == POSTPONED && !schema.is_primary_key_table() {
+            return Err(Error::invalid(format!("a table cannot have bucket={buckets}"))
+                .with_hint("set it to a number above 0, to -1, or for a table with a primary key to -2"));
         }
         let keys = schema.bucket_keys()?.into_iter().map(|f| f.name.clone()).collect::<Vec<_>>();
         if keys.is_empty() && buckets > 1 {
@@ -81,7 +105,7 @@ impl Router {
         })
     }
 
-    /// Number of buckets; −1 for an append table without.
+    /// Number of buckets; −1 for none or dynamic ones, −2 for postponed ones.
     pub(crate) fn buckets(&self) -> i32 {
         self.buckets
     }
@@ -91,61 +115,22 @@ impl Router {
         if rows.num_rows() == 0 {
             return Ok(Vec::new());
         }
-        let (partition_of, firsts) = self.partitions(rows)?;
         let buckets = match self.buckets {
             1 | UNAWARE => vec![0; rows.num_rows()],
+            POSTPONED => vec![POSTPONED; rows.num_rows()],
             many => self.function.buckets(&self.key.pick(rows), &self.key.types, many)?,
         };
-        let mut index: HashMap<(u32, i32), usize> = HashMap::new();
-        let mut groups: Vec<((u32, i32), Vec<u32>)> = Vec::new();
-        let mut last: Option<((u32, i32), usize)> = None;
-        for (row, (&partition, &bucket)) in partition_of.iter().zip(&buckets).enumerate() {
-            let target = (partition, bucket);
-            let group = match last {
-                Some((before, group)) if before == target => group,
-                _ => *index.entry(target).or_insert_with(|| {
-                    groups.push((target, Vec::new()));
-                    groups.len() - 1
-                }),
-            };
-            last = Some((target, group));
-            groups[group].1.push(row as u32);
-        }
-        self.take(rows, kinds, groups, &firsts)
+        group(rows, kinds, &self.partitions(rows)?, &buckets)
     }
 
-    fn take(
-        &self,
-        rows: &RecordBatch,
-        kinds: &Int8Array,
-        groups: Vec<((u32, i32), Vec<u32>)>,
-        firsts: &[u32],
-    ) -> Result<Vec<Routed>> {
-        let partitions = self.partition_rows(rows, firsts)?;
-        let partition = |number: u32| {
-            let row = partitions.get(number as usize).cloned();
-            row.ok_or_else(|| Error::internal("a partition without a row"))
-        };
-        if let [((number, bucket), _)] = groups.as_slice() {
-            let (rows, kinds) = (rows.clone(), kinds.clone());
-            return Ok(vec![Routed { partition: partition(*number)?, bucket: *bucket, rows, kinds }]);
-        }
-        let mut routed = Vec::with_capacity(groups.len());
-        for ((number, bucket), indices) in groups {
-            let indices = UInt32Array::from(indices);
-            let taken = arrow_select::take::take(kinds, &indices, None)?;
-            routed.push(Routed {
-                partition: partition(number)?,
-                bucket,
-                rows: arrow_select::take::take_record_batch(rows, &indices)?,
-                kinds: Int8Array::from(taken.to_data()),
-            });
-        }
-        Ok(routed)
+    /// The partitions of a batch that has rows.
+    pub(crate) fn partitions(&self, rows: &RecordBatch) -> Result<Partitions> {
+        let (of_row, firsts) = self.numbers(rows)?;
+        Ok(Partitions { of_row, rows: self.partition_rows(rows, &firsts)? })
     }
 
     /// The number of each row's partition, and the first row of each partition.
-    fn partitions(&self, rows: &RecordBatch) -> Result<(Vec<u32>, Vec<u32>)> {
+    fn numbers(&self, rows: &RecordBatch) -> Result<(Vec<u32>, Vec<u32>)> {
         if self.partition.at.is_empty() {
             return Ok((vec![0; rows.num_rows()], vec![0]));
         }
@@ -181,4 +166,57 @@ impl Router {
             .collect::<Result<Vec<_>, _>>()?;
         rows_from_columns(&columns, &self.partition.types)
     }
+}
+
+/// Splits a batch by partition and bucket, in order of first appearance.
+pub(crate) fn group(
+    rows: &RecordBatch,
+    kinds: &Int8Array,
+    partitions: &Partitions,
+    buckets: &[i32],
+) -> Result<Vec<Routed>> {
+    let mut index: HashMap<(u32, i32), usize> = HashMap::new();
+    let mut groups: Vec<((u32, i32), Vec<u32>)> = Vec::new();
+    let mut last: Option<((u32, i32), usize)> = None;
+    for (row, (&partition, &bucket)) in partitions.of_row.iter().zip(buckets).enumerate() {
+        let target = (partition, bucket);
+        let group = match last {
+            Some((before, group)) if before == target => group,
+            _ => *index.entry(target).or_insert_with(|| {
+                groups.push((target, Vec::new()));
+                groups.len() - 1
+            }),
+        };
+        last = Some((target, group));
+        groups[group].1.push(row as u32);
+    }
+    take(rows, kinds, groups, &partitions.rows)
+}
+
+fn take(
+    rows: &RecordBatch,
+    kinds: &Int8Array,
+    groups: Vec<((u32, i32), Vec<u32>)>,
+    partitions: &[BinaryRow],
+) -> Result<Vec<Routed>> {
+    let partition = |number: u32| {
+        let row = partitions.get(number as usize).cloned();
+        row.ok_or_else(|| Error::internal("a partition without a row"))
+    };
+    if let [((number, bucket), _)] = groups.as_slice() {
+        let (rows, kinds) = (rows.clone(), kinds.clone());
+        return Ok(vec![Routed { partition: partition(*number)?, bucket: *bucket, rows, kinds }]);
+    }
+    let mut routed = Vec::with_capacity(groups.len());
+    for ((number, bucket), indices) in groups {
+        let indices = UInt32Array::from(indices);
+        let taken = arrow_select::take::take(kinds, &indices, None)?;
+        routed.push(Routed {
+            partition: partition(number)?,
+            bucket,
+            rows: arrow_select::take::take_record_batch(rows, &indices)?,
+            kinds: Int8Array::from(taken.to_data()),
+        });
+    }
+    Ok(routed)
 }

@@ -8,6 +8,9 @@ use linn_format::row::BinaryRow;
 use linn_format::{Error, Result};
 
 use super::budget::MemoryBudget;
+use super::open::Opener;
+use super::routing::Routing;
+use super::settings::Settings;
 use super::writer::{Buckets, TableWriter};
 use crate::compact::{self, BucketFiles, TableFiles};
 use crate::snapshot::Snapshots;
@@ -17,7 +20,7 @@ impl Table {
     /// A writer with a memory budget of its own (`write-buffer-size`).
     ///
     /// # Errors
-    /// `Unsupported` for dynamic and postponed buckets, `Invalid` for bad option values.
+    /// `Unsupported` for a key without all partition columns and for postponed buckets, `Invalid` for bad option values.
     pub fn writer(&self, user: &str) -> Result<TableWriter> {
         self.writer_within(user, MemoryBudget::new(self.options().write_buffer_size()?))
     }
@@ -44,10 +47,17 @@ impl Table {
         let batch_size = compact::Settings::of(self.schema())?.batch_size;
         let buckets = Arc::new(TableBuckets { table: self.clone(), batch_size, restore });
         let writer = match self.schema().is_primary_key_table() {
-            true => TableWriter::new(self.schema(), self.env(), buckets, budget),
+            true => self.merge_tree_writer(buckets, budget, restore),
             false => TableWriter::append(self, buckets, budget),
         };
         writer.map_err(|e| e.with("table", self.name()).with("user", user))
+    }
+
+    fn merge_tree_writer(&self, buckets: Arc<dyn Buckets>, budget: MemoryBudget, restore: bool) -> Result<TableWriter> {
+        let (schema, env) = (self.schema(), self.env());
+        let routing = Routing::of(self, restore)?;
+        let settings = Settings::of(schema, env, routing.buckets())?;
+        TableWriter::with_opener(schema, env, Opener::MergeTree(buckets, Arc::new(settings)), routing, budget)
     }
 }
 

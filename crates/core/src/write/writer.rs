@@ -14,8 +14,10 @@ use super::budget::MemoryBudget;
 use super::check::Check;
 use super::open::{OneBucket, Opener};
 use super::route::Router;
+use super::routing::Routing;
 use super::settings::Settings;
 use crate::append;
+use crate::assign::Messages;
 use crate::commit::CommitMessage;
 use crate::compact::BucketFiles;
 use crate::seam::Env;
@@ -33,22 +35,24 @@ pub struct TableWriter {
     opener: Opener,
     env: Env,
     check: Check,
-    router: Router,
+    routing: Routing,
     budget: MemoryBudget,
     /// By serialised partition and bucket, so that messages come in a fixed order.
     writers: BTreeMap<(Vec<u8>, i32), OneBucket>,
 }
 
 impl TableWriter {
-    /// A writer of merge trees whose buffers draw on `budget`.
+    /// A writer of merge trees, wherever their files are, whose buffers draw on `budget`.
+    #[cfg(test)]
     pub(crate) fn new(
         schema: &TableSchema,
         env: &Env,
         buckets: Arc<dyn Buckets>,
         budget: MemoryBudget,
     ) -> Result<Self> {
-        let settings = Settings::of(schema, env, Router::new(schema)?.buckets())?;
-        Self::with_opener(schema, env, Opener::MergeTree(buckets, Arc::new(settings)), budget)
+        let routing = Routing::of_rows(schema)?;
+        let settings = Settings::of(schema, env, routing.buckets())?;
+        Self::with_opener(schema, env, Opener::MergeTree(buckets, Arc::new(settings)), routing, budget)
     }
 
     /// A writer of an append table whose buffers draw on `budget`. Where sequence numbers go on, `buckets` tells.
@@ -56,18 +60,18 @@ impl TableWriter {
         let total_buckets = Router::new(table.schema())?.buckets();
         let settings = Arc::new(append::Settings::of(table, total_buckets)?);
         let opener = Opener::Append((total_buckets > 0).then_some(buckets), settings);
-        Self::with_opener(table.schema(), table.env(), opener, budget)
+        Self::with_opener(table.schema(), table.env(), opener, Routing::of_rows(table.schema())?, budget)
     }
 
-    fn with_opener(schema: &TableSchema, env: &Env, opener: Opener, budget: MemoryBudget) -> Result<Self> {
-        Ok(Self {
-            opener,
-            env: env.clone(),
-            check: Check::new(schema)?,
-            router: Router::new(schema)?,
-            budget,
-            writers: BTreeMap::new(),
-        })
+    /// A writer that writes what `opener` opens to where `routing` says.
+    pub(crate) fn with_opener(
+        schema: &TableSchema,
+        env: &Env,
+        opener: Opener,
+        routing: Routing,
+        budget: MemoryBudget,
+    ) -> Result<Self> {
+        Ok(Self { opener, env: env.clone(), check: Check::new(schema)?, routing, budget, writers: BTreeMap::new() })
     }
 
     /// Writes rows: all columns of the table by name, in the Arrow types of the table, with a row kind (0 to 3) for
@@ -78,7 +82,7 @@ impl TableWriter {
     /// `Unavailable` when the store or the local disk fails: the rows are in the buffer, and the writer can go on.
     pub async fn write(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
         let (rows, kinds) = self.check.rows(batch, kinds)?;
-        for routed in self.router.split(&rows, &kinds)? {
+        for routed in self.routing.split(rows, kinds).await? {
             let writer = self.bucket(&routed.partition, routed.bucket).await?;
             writer.write(routed.rows, routed.kinds).await?;
         }
@@ -152,7 +156,11 @@ impl TableWriter {
                 }
             }
         }
-        let Some(failure) = failure else { return Ok(messages.into_iter().map(|(_, message)| message).collect()) };
+        let mut messages: Messages = messages.into_iter().collect();
+        if failure.is_none() {
+            failure = self.routing.hand_over(&mut messages).await.err();
+        }
+        let Some(failure) = failure else { return Ok(messages.into_values().collect()) };
         for (key, message) in messages {
             if let Some(writer) = self.writers.get_mut(&key) {
                 writer.take_back(message);

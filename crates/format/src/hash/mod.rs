@@ -4,12 +4,14 @@
 //! reference's for every value.
 
 mod bucket;
+mod index;
 mod murmur;
 
 #[cfg(test)]
 mod tests;
 
 pub use bucket::BucketFunction;
+pub use index::{read_hash_index, write_hash_index};
 pub use murmur::{hash_bytes, hash_words};
 
 use arrow_array::ArrayRef;

@@ -115,9 +115,7 @@ async fn every_fixture_reads_as_java_says() {
 async fn every_old_fixture_reads_as_java_says() {
     check(
         Writer::Java09,
-        &[
-            ("types_pk_orc", 6, "timestamps before 1677", "Arrow's nanoseconds do not reach them"),
-        ],
+        &[("types_pk_orc", 6, "timestamps before 1677", "Arrow's nanoseconds do not reach them")],
         &[
             ("default_values", 2, "", "only 0.9 fills defaults on read"),
             ("types_append_parquet", 3, "c_arr_row: ", "an all-null row in an array is null to 0.9 only"),

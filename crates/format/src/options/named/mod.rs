@@ -1,5 +1,6 @@
 //! Accessors for the options that code reads, with the rules that join several options.
 
+mod bucket;
 mod commit;
 mod compaction;
 mod file;

@@ -1,0 +1,215 @@
+//! Dynamic buckets of a table: loads what partitions hold when rows come for them, gives rows their buckets, and hands
+//! the hash indexes of changed buckets over with the files of a commit (spec: format.md C.8, C.11).
+//!
+//! Invariant: a message names the index files that its rows were given their buckets by, so that of two writers of one
+//! partition one is refused at its commit, and no key is ever in two buckets.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use futures::{FutureExt, StreamExt};
+use linn_format::hash::hash_columns;
+use linn_format::manifest::{FileKind, IndexManifestEntry};
+use linn_format::row::BinaryRow;
+use linn_format::{Result, ResultExt};
+
+use super::file::{IndexFiles, Lines};
+use super::partition::{Limits, PartitionIndex};
+use crate::commit::CommitMessage;
+use crate::table::Table;
+use crate::write::{Columns, Partitions};
+
+/// Index files read at once.
+const PARALLEL: usize = 8;
+
+/// Keys whose hashes are gathered at once to write them.
+const KEYS_AT_ONCE: u64 = 16 << 20;
+
+/// Messages by serialised partition and bucket.
+pub(crate) type Messages = BTreeMap<(Vec<u8>, i32), CommitMessage>;
+
+/// The dynamic buckets of one table.
+pub(crate) struct DynamicBuckets {
+    table: String,
+    files: IndexFiles,
+    key: Columns,
+    limits: Limits,
+    /// Whether what the table holds matters; not when it is overwritten.
+    restore: bool,
+    partitions: HashMap<BinaryRow, State>,
+}
+
+struct State {
+    index: PartitionIndex,
+    /// Index files that commits will find.
+    lines: Lines,
+    /// Whether rows came since the last commit.
+    used: bool,
+}
+
+impl State {
+    fn names(&self) -> Arc<[String]> {
+        let mut names: Vec<String> = self.lines.values().map(|line| line.file_name.clone()).collect();
+        names.sort_unstable();
+        names.into()
+    }
+}
+
+impl DynamicBuckets {
+    /// The buckets of a table; `restore` unless it is overwritten.
+    ///
+    /// # Errors
+    /// `Invalid` for a bad option value.
+    pub(crate) fn new(table: &Table, restore: bool) -> Result<Self> {
+        let schema = table.schema();
+        let names = schema.trimmed_primary_keys().into_iter().map(|f| f.name.clone()).collect::<Vec<_>>();
+        Ok(Self {
+            table: table.name().to_owned(),
+            files: IndexFiles::new(table),
+            key: Columns::of(schema, names)?,
+            limits: Limits::of(&schema.options)?,
+            restore,
+            partitions: HashMap::new(),
+        })
+    }
+
+    /// The bucket of each row.
+    ///
+    /// # Errors
+    /// `Corrupt` for a damaged index, `Unavailable`, and `Invalid` when there can be no more buckets.
+    pub(crate) async fn assign(&mut self, rows: &RecordBatch, partitions: &Partitions) -> Result<Vec<i32>> {
+        self.load(&partitions.rows).await.context("table", &self.table)?;
+        let hashes = hash_columns(&self.key.pick(rows), self.key.types())?;
+        let mut states: Vec<(&BinaryRow, State)> = Vec::with_capacity(partitions.rows.len());
+        for partition in &partitions.rows {
+            if let Some(mut state) = self.partitions.remove(partition) {
+                state.used = true;
+                states.push((partition, state));
+            }
+        }
+        let buckets = partitions
+            .of_row
+            .iter()
+            .zip(&hashes)
+            .map(|(partition, hash)| match states.get_mut(*partition as usize) {
+                Some((_, state)) => state.index.assign(*hash).map(i32::from),
+                None => Err(linn_format::Error::internal("a partition whose index was not loaded")),
+            })
+            .collect::<Result<Vec<_>>>();
+        self.partitions.extend(states.into_iter().map(|(partition, state)| (partition.clone(), state)));
+        buckets.context("table", &self.table)
+    }
+
+    async fn load(&mut self, partitions: &[BinaryRow]) -> Result<()> {
+        let missing: Vec<&BinaryRow> = partitions.iter().filter(|p| !self.partitions.contains_key(*p)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let latest = if self.restore { self.files.latest().await? } else { Arc::default() };
+        for partition in missing {
+            let lines = latest.get(&*partition.to_serialized()).cloned().unwrap_or_default();
+            let keys = lines.values().map(|line| usize::try_from(line.row_count).unwrap_or(0)).sum();
+            let mut index = PartitionIndex::new(self.limits, partition.hash(), keys);
+            let files = &self.files;
+            let read = |line: IndexManifestEntry| async move { (files.hashes(&line).await, line) }.boxed();
+            let reads: Vec<_> = lines.values().cloned().map(read).collect();
+            let mut reads = futures::stream::iter(reads).buffered(PARALLEL);
+            while let Some((hashes, line)) = reads.next().await {
+                index.restore(line.bucket, &hashes?).context("file", line.file_name)?;
+            }
+            drop(reads);
+            self.partitions.insert(partition.clone(), State { index, lines, used: false });
+        }
+        Ok(())
+    }
+
+    /// Writes the indexes of changed buckets and adds them to the messages, together with what they build upon.
+    ///
+    /// # Errors
+    /// `Unavailable`; nothing has happened then, and the call can be made again.
+    pub(crate) async fn hand_over(&mut self, messages: &mut Messages) -> Result<()> {
+        let mut written: Vec<IndexManifestEntry> = Vec::new();
+        if let Err(e) = self.write_changed(&mut written).await {
+            for line in &written {
+                self.files.delete(line).await;
+            }
+            return Err(e.with("table", &self.table));
+        }
+        // Everything is on disk; from here on nothing fails.
+        for (partition, state) in &self.partitions {
+            let base = state.names();
+            let serialized = partition.to_serialized();
+            for ((of, _), message) in messages.iter_mut() {
+                if *of == *serialized && !message.new_files.is_empty() && self.restore {
+                    message.hash_base = Some(base.clone());
+                }
+            }
+        }
+        for line in written {
+            let Some(state) = self.partitions.get_mut(&line.partition) else { continue };
+            let base = state.names();
+            let key = (line.partition.to_serialized().to_vec(), line.bucket);
+            let message = messages
+                .entry(key)
+                .or_insert_with(|| CommitMessage::new(line.partition.clone(), line.bucket, super::DYNAMIC));
+            if self.restore {
+                message.hash_base.get_or_insert(base);
+            }
+            if let Ok(bucket) = u16::try_from(line.bucket) {
+                state.index.saved(bucket);
+            }
+            message.index_changes.push(line);
+        }
+        // The lines change only now: all messages build upon the same ones.
+        for message in messages.values_mut() {
+            let Some(state) = self.partitions.get_mut(&message.partition) else { continue };
+            for at in 0..message.index_changes.len() {
+                let line = message.index_changes[at].clone();
+                if line.kind != FileKind::Add || line.index_type != linn_format::manifest::HASH_INDEX {
+                    continue;
+                }
+                if let Some(before) = state.lines.insert(line.bucket, line) {
+                    message.index_changes.push(IndexManifestEntry { kind: FileKind::Delete, ..before });
+                }
+            }
+        }
+        self.forget().await
+    }
+
+    async fn write_changed(&self, written: &mut Vec<IndexManifestEntry>) -> Result<()> {
+        let mut partitions: Vec<_> = self.partitions.iter().filter(|(_, s)| !s.index.changed().is_empty()).collect();
+        partitions.sort_by_cached_key(|(partition, _)| partition.to_serialized());
+        for (partition, state) in partitions {
+            let changed: Vec<u16> = state.index.changed().iter().copied().collect();
+            let mut rest = changed.as_slice();
+            while !rest.is_empty() {
+                let hashes = state.index.hashes(rest, KEYS_AT_ONCE);
+                rest = rest.get(hashes.len()..).unwrap_or_default();
+                for (bucket, hashes) in hashes {
+                    written.push(self.files.write(partition, i32::from(bucket), &hashes).await?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of partitions that got no rows since the last commit and whose index is in the table, as yesterday's.
+    async fn forget(&mut self) -> Result<()> {
+        let idle = |state: &State| !state.used && state.index.changed().is_empty();
+        if self.partitions.values().any(idle) {
+            match self.files.latest().await {
+                Ok(latest) => self.partitions.retain(|partition, state| {
+                    let there = latest.get(&*partition.to_serialized());
+                    !idle(state) || there.map_or(!state.lines.is_empty(), |lines| *lines != state.lines)
+                }),
+                // They are let go the next time.
+                Err(e) => tracing::debug!(table = self.table, error = %e, "index manifest not readable"),
+            }
+        }
+        for state in self.partitions.values_mut() {
+            state.used = false;
+        }
+        Ok(())
+    }
+}

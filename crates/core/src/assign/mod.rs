@@ -1,0 +1,17 @@
+//! Which bucket a key lives in, where that is remembered and not computed (spec: features.md B6; format.md C.8, C.11).
+//!
+//! Tables with dynamic buckets keep the hashes of each bucket's keys in index files. A key never moves, so a table has one
+//! writer at a time; a second one is refused when it commits.
+
+mod dynamic;
+mod file;
+mod map;
+mod partition;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use dynamic::{DynamicBuckets, Messages};
+
+/// The number of buckets of a table whose keys remember theirs.
+pub(crate) const DYNAMIC: i32 = -1;

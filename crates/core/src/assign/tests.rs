@@ -1,0 +1,4 @@
+//! Which bucket keys get: the reference's rules on known inputs, and a table over many writers.
+
+mod partition;
+mod table;

@@ -1,0 +1,202 @@
+//! A table with dynamic buckets over several writers (cases: B8).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, Int8Array, Int32Array, RecordBatch, StringArray};
+use futures::TryStreamExt;
+use linn_format::ErrorKind;
+use linn_format::hash::read_hash_index;
+use linn_format::manifest::HASH_INDEX;
+
+use crate::commit::{Commit, CommitOutcome, Overwrite};
+use crate::fixture::{memory, schema, table};
+use crate::manifest::Manifests;
+use crate::snapshot::Snapshots;
+use crate::table::Table;
+use crate::write::TableWriter;
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+}
+
+/// Rows of partition `key % 2`.
+fn batch(keys: &[i32], value: &str) -> RecordBatch {
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("p", Arc::new(Int32Array::from_iter_values(keys.iter().map(|k| k.rem_euclid(2))))),
+        ("k", Arc::new(Int32Array::from(keys.to_vec()))),
+        ("v", Arc::new(StringArray::from_iter_values(keys.iter().map(|k| format!("{value}{k}"))))),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+async fn dynamic(options: &[(&str, &str)]) -> Table {
+    let mut all = vec![("bucket", "-1"), ("dynamic-bucket.target-row-num", "10")];
+    all.extend(options);
+    table(memory(), schema(true, true, &all)).await
+}
+
+async fn commit(table: &Table, identifier: i64, writer: &mut TableWriter) -> CommitOutcome {
+    let messages = writer.prepare_commit(true).await.unwrap();
+    table.committer("test").commit(Commit::streaming(identifier, messages)).await.unwrap()
+}
+
+async fn write(table: &Table, identifier: i64, keys: &[i32], value: &str) {
+    let mut writer = table.writer("test").unwrap();
+    writer.write(&batch(keys, value), None).await.unwrap();
+    let outcome = commit(table, identifier, &mut writer).await;
+    assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+    writer.close().await.unwrap();
+}
+
+/// Values by key, and the buckets that have a record of each.
+async fn read(table: &Table) -> (BTreeMap<i32, String>, BTreeMap<i32, BTreeSet<i32>>) {
+    let (mut rows, mut buckets) = (BTreeMap::new(), BTreeMap::<i32, BTreeSet<i32>>::new());
+    for split in table.scan().plan().await.unwrap().splits {
+        let batches =
+            table.read().build().unwrap().stream(&split).await.unwrap().try_collect::<Vec<_>>().await.unwrap();
+        for batch in batches {
+            let (k, v) = (batch.column(1).as_primitive::<Int32Type>(), batch.column(2).as_string::<i32>());
+            for i in 0..batch.num_rows() {
+                assert!(rows.insert(k.value(i), v.value(i).to_owned()).is_none(), "key {} twice", k.value(i));
+                buckets.entry(k.value(i)).or_default().insert(split.bucket);
+            }
+        }
+    }
+    (rows, buckets)
+}
+
+/// Number of hashes in the index file of each partition and bucket.
+async fn index(table: &Table) -> BTreeMap<(i32, i32), usize> {
+    let latest = Snapshots::new(table).latest().await.unwrap().unwrap();
+    let mut counts = BTreeMap::new();
+    for line in Manifests::new(table).index_of(&latest).await.unwrap() {
+        assert_eq!(line.index_type, HASH_INDEX);
+        let bytes = table.storage().read(&table.index_file_path(&line).unwrap(), None).await.unwrap();
+        let hashes = read_hash_index(&bytes, line.row_count).unwrap();
+        let int = linn_format::types::DataType::required(linn_format::types::Kind::Int);
+        let Some(linn_format::datum::Datum::Int(partition)) = line.partition.datum(0, &int).unwrap() else { panic!() };
+        assert!(counts.insert((partition, line.bucket), hashes.len()).is_none());
+    }
+    counts
+}
+
+#[test]
+fn keys_keep_their_bucket_over_writers_and_compactions() {
+    block_on(async {
+        let table = dynamic(&[]).await;
+        write(&table, 1, &(0..50).collect::<Vec<_>>(), "a").await;
+        let (_, before) = read(&table).await;
+        write(&table, 2, &(0..90).rev().collect::<Vec<_>>(), "b").await;
+        let messages = table.compact(None, true).await.unwrap();
+        assert!(!messages.is_empty());
+        table.committer("compact").commit(Commit::batch(messages)).await.unwrap();
+        write(&table, 3, &[3, 4, 91], "c").await;
+        let (rows, after) = read(&table).await;
+        assert_eq!(rows.len(), 91);
+        assert_eq!((rows[&3].as_str(), rows[&5].as_str(), rows[&91].as_str()), ("c3", "b5", "c91"));
+        assert!(before.iter().all(|(key, bucket)| after[key] == *bucket));
+        let counts = index(&table).await;
+        assert_eq!(counts.values().sum::<usize>(), 91);
+        assert!(counts.values().all(|count| *count <= 10));
+    });
+}
+
+#[test]
+fn one_writer_goes_on_for_many_commits() {
+    block_on(async {
+        let table = dynamic(&[]).await;
+        let mut writer = table.writer("test").unwrap();
+        for identifier in 1..=12 {
+            // Even commits touch one partition only, so that the other one's index is let go of and read again.
+            let keys: Vec<i32> = (0..identifier * 4).filter(|k| identifier % 4 == 0 || k % 2 == 0).collect();
+            writer.write(&batch(&keys, &format!("{identifier}-")), None).await.unwrap();
+            let outcome = commit(&table, i64::from(identifier), &mut writer).await;
+            assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+        }
+        let (rows, _) = read(&table).await;
+        assert_eq!(rows.len(), 48);
+        assert_eq!(index(&table).await.values().sum::<usize>(), 48);
+    });
+}
+
+/// Two writers that begin at the same snapshot: the second one to commit is refused, and with it nothing of its rows.
+#[test]
+fn a_second_writer_is_refused() {
+    block_on(async {
+        let table = dynamic(&[("dynamic-bucket.max-buckets", "2")]).await;
+        write(&table, 1, &(0..60).collect::<Vec<_>>(), "a").await;
+        let (mut one, mut two) = (table.writer("one").unwrap(), table.writer("two").unwrap());
+        one.write(&batch(&[100, 102], "one"), None).await.unwrap();
+        two.write(&batch(&[100, 104], "two"), None).await.unwrap();
+        let messages = one.prepare_commit(true).await.unwrap();
+        let outcome = table.committer("one").commit(Commit::streaming(1, messages)).await.unwrap();
+        assert!(matches!(outcome, CommitOutcome::Committed(_)));
+        let messages = two.prepare_commit(true).await.unwrap();
+        let committer = table.committer("two");
+        let CommitOutcome::Conflict(why) = committer.commit(Commit::streaming(1, messages.clone())).await.unwrap()
+        else {
+            panic!("two writers of one partition were not noticed")
+        };
+        assert!(why.contains("one writer"), "{why}");
+        committer.abort(&messages).await.unwrap();
+        let (rows, _) = read(&table).await;
+        assert_eq!((rows.len(), rows[&100].as_str()), (62, "one100"));
+        // A writer of the other partition is none of their business.
+        write(&table, 2, &[101], "three").await;
+    });
+}
+
+#[test]
+fn an_overwrite_gives_buckets_anew() {
+    block_on(async {
+        let table = dynamic(&[]).await;
+        write(&table, 1, &(0..90).collect::<Vec<_>>(), "a").await;
+        let mut stale = table.writer("stale").unwrap();
+        stale.write(&batch(&[80], "stale"), None).await.unwrap();
+        let mut writer = table.overwriter("over").unwrap();
+        writer.write(&batch(&[80, 82], "new"), None).await.unwrap();
+        let messages = writer.prepare_commit(true).await.unwrap();
+        let outcome = table.committer("over").overwrite(Overwrite::Dynamic, Commit::batch(messages)).await.unwrap();
+        assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+        let (rows, buckets) = read(&table).await;
+        assert_eq!(rows.len(), 47);
+        assert_eq!(buckets[&80], BTreeSet::from([0]));
+        assert_eq!(index(&table).await[&(0, 0)], 2);
+        // Who still knows the old buckets must not write by them.
+        assert!(matches!(commit(&table, 2, &mut stale).await, CommitOutcome::Conflict(_)));
+    });
+}
+
+#[test]
+fn deletes_go_where_the_key_is() {
+    block_on(async {
+        let table = dynamic(&[]).await;
+        write(&table, 1, &(0..40).collect::<Vec<_>>(), "a").await;
+        let mut writer = table.writer("test").unwrap();
+        let keys: Vec<i32> = (0..40).step_by(2).collect();
+        let kinds = Int8Array::from(vec![3; keys.len()]);
+        writer.write(&batch(&keys, "a"), Some(&kinds)).await.unwrap();
+        commit(&table, 2, &mut writer).await;
+        let (rows, _) = read(&table).await;
+        assert_eq!(rows.into_keys().collect::<Vec<_>>(), (0..40).skip(1).step_by(2).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_damaged_index_is_named() {
+    block_on(async {
+        let table = dynamic(&[]).await;
+        write(&table, 1, &[2, 4], "a").await;
+        let latest = Snapshots::new(&table).latest().await.unwrap().unwrap();
+        let line = Manifests::new(&table).index_of(&latest).await.unwrap().remove(0);
+        let path = table.index_file_path(&line).unwrap();
+        table.storage().put(&path, bytes::Bytes::from_static(&[1, 2, 3])).await.unwrap();
+        let mut writer = table.writer("test").unwrap();
+        let error = writer.write(&batch(&[2], "b"), None).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+        assert!(error.to_string().contains(&line.file_name), "{error}");
+    });
+}
