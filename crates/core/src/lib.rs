@@ -21,6 +21,7 @@ pub mod snapshot;
 pub mod storage;
 pub mod system;
 pub mod table;
+pub mod vector;
 pub mod write;
 
 pub use commit::{Commit, CommitMessage, CommitOutcome, Committer};

@@ -17,7 +17,7 @@ use super::history::{History, Seen};
 use super::overwrite::Target;
 use super::publish::{Published, publish};
 use super::settings::Settings;
-use super::{BATCH_IDENTIFIER, Commit, index};
+use super::{BATCH_IDENTIFIER, Commit, index, vector};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
@@ -400,6 +400,15 @@ impl State {
             match conflict::pair_delta(&base.files, delta, &change.index) {
                 Ok(paired) => delta = paired,
                 Err(why) => return Ok(Fits::No(why)),
+            }
+        }
+        if settings.deletion_vectors && check {
+            let against = match self.is_unaware() {
+                true => None,
+                false => vector::check(&base.files, &delta, lines, &change.index),
+            };
+            if let Some(why) = against.or_else(|| vector::check_bases(&base.files, &change.bases)) {
+                return Ok(Fits::No(why));
             }
         }
         let rules = Rules { key_types: if check { self.key_types() } else { None }, may_rescale };

@@ -1,6 +1,6 @@
 //! Messages as manifest entries: what the new rows change, and what compaction changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use linn_format::Result;
@@ -17,6 +17,15 @@ pub(super) struct Change {
     pub(super) index: Vec<IndexManifestEntry>,
     /// Hash index files that partitions must have for the change to fit.
     pub(super) hash_bases: BTreeMap<Vec<u8>, Arc<[String]>>,
+    pub(super) bases: Vec<Basis>,
+}
+
+/// What a compaction took to be all files above level 0 of its bucket.
+#[derive(Debug, Clone)]
+pub(super) struct Basis {
+    pub(super) partition: Box<[u8]>,
+    pub(super) bucket: i32,
+    pub(super) files: BTreeSet<String>,
 }
 
 /// What one commit changes.
@@ -50,6 +59,11 @@ impl Changes {
             compact.entries.extend(message.compact_after.iter().map(|file| entry(FileKind::Add, file)));
             compact.changelog.extend(message.compact_changelog.iter().map(|file| entry(FileKind::Add, file)));
             compact.index.extend(message.compact_index_changes.iter().cloned());
+            compact.bases.extend(message.compact_basis.iter().map(|files| Basis {
+                partition: message.partition.to_serialized().to_vec().into_boxed_slice(),
+                bucket: message.bucket,
+                files: files.clone(),
+            }));
         }
         changes
     }

@@ -1,5 +1,6 @@
 //! What a writer hands to the committer for one bucket.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use linn_format::file::DataFileMeta;
@@ -34,6 +35,9 @@ pub struct CommitMessage {
     pub hash_base: Option<Arc<[String]>>,
     /// Index files added and removed by compaction.
     pub compact_index_changes: Vec<IndexManifestEntry>,
+    /// Names of all files above level 0 that the bucket had before the compaction, when the result depends on them all
+    /// (deletion vectors): the compaction is lost when the bucket has others meanwhile.
+    pub compact_basis: Option<BTreeSet<String>>,
 }
 
 impl CommitMessage {
@@ -52,6 +56,18 @@ impl CommitMessage {
             index_changes: Vec::new(),
             hash_base: None,
             compact_index_changes: Vec::new(),
+            compact_basis: None,
         }
+    }
+
+    /// Notes the basis of the compaction, when there is one, from the files above level 0 that the bucket has after it.
+    pub(crate) fn compact_basis_from(&mut self, now: &[Arc<DataFileMeta>]) {
+        if self.compact_before.is_empty() && self.compact_after.is_empty() {
+            return;
+        }
+        let same = |a: &DataFileMeta, b: &DataFileMeta| a.file_name == b.file_name && a.level == b.level;
+        let stayed = now.iter().filter(|file| !self.compact_after.iter().any(|made| same(made, file)));
+        let taken = self.compact_before.iter().filter(|file| file.level > 0);
+        self.compact_basis = Some(stayed.chain(taken).map(|file| file.file_name.clone()).collect());
     }
 }

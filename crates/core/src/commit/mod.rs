@@ -18,6 +18,7 @@ mod overwrite;
 mod publish;
 mod settings;
 mod upgrade;
+mod vector;
 
 use std::collections::BTreeMap;
 

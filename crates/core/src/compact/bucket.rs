@@ -1,5 +1,6 @@
 //! The compactions of one bucket while it is written: at most one runs at a time, in the background.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::channel::oneshot;
@@ -11,10 +12,12 @@ use linn_format::{Error, Result};
 use super::files::BucketFiles;
 use super::levels::Levels;
 use super::pick::{Choice, Moment, Policy, drops_deletes, pick_full};
-use super::plan::{Limits, plan};
+use super::plan::{Ascent, Limits, plan};
 use super::run::{Compacted, Task};
+use super::supersede::Superseding;
 use crate::merge::{KeyOrder, MergeSpec};
 use crate::seam::{Env, Pool};
+use crate::vector::BucketVectors;
 
 /// Rows in a batch at the least: smaller ones cost more in going from batch to batch than in their rows.
 const MIN_BATCH: usize = 8192;
@@ -35,6 +38,10 @@ pub(crate) struct Settings {
     /// Whether level 0 can only be compacted together with everything else: first-row reads files above level 0
     /// without merging, so no key may be in two of them.
     whole: bool,
+    /// Whether level 0 must not stay: batch reads do not see it, or its changelog is still to be made.
+    needs_lookup: bool,
+    /// With deletion vectors: how records of level 0 find what they supersede.
+    superseding: Option<Arc<Superseding>>,
     /// A feature that compactions of this table need and Linn lacks.
     lacking: Option<String>,
 }
@@ -46,14 +53,12 @@ impl Settings {
     /// `Invalid` for a bad option value.
     pub(crate) fn of(schema: &TableSchema) -> Result<Self> {
         let options = &schema.options;
-        let lacking = if options.deletion_vectors_enabled()? {
-            Some("compaction with deletion-vectors.enabled".to_owned())
-        } else {
-            match options.changelog_producer()? {
-                ChangelogProducer::None | ChangelogProducer::Input => None,
-                other => Some(format!("compaction with changelog-producer={other}")),
-            }
+        let lacking = match options.changelog_producer()? {
+            ChangelogProducer::None | ChangelogProducer::Input => None,
+            other => Some(format!("compaction with changelog-producer={other}")),
         };
+        let vectors = options.deletion_vectors_enabled()? && schema.is_primary_key_table();
+        let superseding = vectors.then(|| Superseding::of(schema)).transpose()?.map(Arc::new);
         let flag = |key: &str| options.get(key).is_some_and(|v| v.trim().eq_ignore_ascii_case("true"));
         Ok(Self {
             policy: Policy::of(options)?,
@@ -63,16 +68,35 @@ impl Settings {
                 small_file_size: i64::try_from(options.small_file_size(true)?).unwrap_or(i64::MAX),
                 max_level: 0,
                 rewrite_all: flag("compaction.force-rewrite-all-files"),
+                ascent: match &superseding {
+                    None => Ascent::Free,
+                    Some(superseding) if superseding.merges() => Ascent::CleanToTheTop,
+                    Some(_) => Ascent::Clean,
+                },
             },
             batch_size: options.read_batch_size()?.max(MIN_BATCH),
             whole: options.merge_engine()? == MergeEngine::FirstRow,
+            needs_lookup: options.need_lookup()?,
+            superseding,
             lacking,
         })
     }
 
-    /// What would be compacted.
-    pub(crate) fn choose(&self, levels: &Levels, full: bool, moment: Moment) -> Option<Choice> {
-        let full_choice = || pick_full(levels, |_| self.limits.rewrite_all);
+    /// Whether compactions keep deletion vectors.
+    pub(crate) fn keeps_vectors(&self) -> bool {
+        self.superseding.is_some()
+    }
+
+    /// What would be compacted. A complete compaction leaves no deletion vectors.
+    pub(crate) fn choose(
+        &self,
+        levels: &Levels,
+        vectors: &BucketVectors,
+        full: bool,
+        moment: Moment,
+    ) -> Option<Choice> {
+        let full_choice =
+            || pick_full(levels, |file| self.limits.rewrite_all || vectors.get(&file.file_name).is_some());
         if full {
             return full_choice();
         }
@@ -89,12 +113,13 @@ pub(crate) struct Compactor {
     order: KeyOrder,
     settings: Arc<Settings>,
     levels: Levels,
+    vectors: BucketVectors,
     last_full_millis: Option<i64>,
     running: Option<oneshot::Receiver<Result<Compacted>>>,
 }
 
 impl Compactor {
-    /// A compactor of the bucket's live files; `spec` merges all columns.
+    /// A compactor of the bucket's live files and their deletion vectors; `spec` merges all columns.
     pub(crate) fn new(
         env: Env,
         files: Arc<dyn BucketFiles>,
@@ -102,6 +127,7 @@ impl Compactor {
         order: KeyOrder,
         settings: Arc<Settings>,
         live: Vec<Arc<DataFileMeta>>,
+        vectors: BucketVectors,
     ) -> Self {
         let levels = Levels::new(live, settings.num_levels);
         let max_level = levels.max_level();
@@ -114,7 +140,7 @@ impl Compactor {
             .filter_map(|f| f.creation_time)
             .max()
             .map(|local| local - offset);
-        Self { env, files, spec, order, settings, levels, last_full_millis, running: None }
+        Self { env, files, spec, order, settings, levels, vectors, last_full_millis, running: None }
     }
 
     /// Takes new files in.
@@ -125,6 +151,22 @@ impl Compactor {
     /// Whether a compaction runs.
     pub(crate) fn is_running(&self) -> bool {
         self.running.is_some()
+    }
+
+    /// Whether files of level 0 are left that must not stay there.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.settings.needs_lookup && self.settings.lacking.is_none() && self.levels.level0().next().is_some()
+    }
+
+    /// The bucket's deletion vectors.
+    pub(crate) fn vectors(&mut self) -> &mut BucketVectors {
+        &mut self.vectors
+    }
+
+    /// The files above level 0, when what is compacted depends on all of them.
+    pub(crate) fn basis(&self) -> Option<Vec<Arc<DataFileMeta>>> {
+        let above = || self.levels.files().iter().filter(|f| f.level > 0).cloned().collect();
+        self.settings.superseding.as_ref().map(|_| above())
     }
 
     /// Whether a flush must wait for the running compaction.
@@ -171,12 +213,13 @@ impl Compactor {
         let local = now_millis.saturating_add(self.env.clock.local_offset_millis());
         let hour = local.div_euclid(3_600_000).rem_euclid(24);
         let moment = Moment { now_millis, hour, last_full_millis: self.last_full_millis };
-        let Some(choice) = self.settings.choose(&self.levels, full, moment) else { return Ok(None) };
+        let Some(choice) = self.settings.choose(&self.levels, &self.vectors, full, moment) else { return Ok(None) };
         let max_level = self.levels.max_level();
         if choice.output_level == max_level {
             self.last_full_millis = Some(now_millis);
         }
-        let steps = plan(&choice, &self.order, Limits { max_level, ..self.settings.limits })?;
+        let forced = |file: &DataFileMeta| full && self.vectors.get(&file.file_name).is_some();
+        let steps = plan(&choice, &self.order, Limits { max_level, ..self.settings.limits }, &forced)?;
         if steps.is_empty() {
             return Ok(None);
         }
@@ -185,10 +228,23 @@ impl Compactor {
             spec: self.spec.clone(),
             steps,
             output_level: choice.output_level,
-            drop_deletes: drops_deletes(&self.levels, choice.output_level, false),
+            drop_deletes: drops_deletes(&self.levels, choice.output_level, self.settings.superseding.is_some()),
             batch_size: self.settings.batch_size,
+            vectors: Arc::new(self.vectors.clone()),
+            superseding: self.settings.superseding.clone(),
+            above: self.above(&choice),
         };
         Ok(Some((choice, task)))
+    }
+
+    /// The files above level 0 that a compaction leaves out.
+    fn above(&self, choice: &Choice) -> Vec<Arc<DataFileMeta>> {
+        if self.settings.superseding.is_none() {
+            return Vec::new();
+        }
+        let taken: HashSet<&str> = choice.files.iter().map(|file| file.file_name.as_str()).collect();
+        let above = self.levels.files().iter().filter(|f| f.level > 0 && !taken.contains(f.file_name.as_str()));
+        above.cloned().collect()
     }
 
     /// The result of the running compaction: waits for it when `wait`, else `None` unless it has ended.
@@ -207,7 +263,18 @@ impl Compactor {
             }
         };
         let compacted = result?;
-        self.levels.update(&compacted.before, &compacted.after);
+        self.take(&compacted);
         Ok(Some(compacted))
+    }
+
+    /// Takes over what a compaction changed. The vectors of files that are no more go with them.
+    pub(crate) fn take(&mut self, compacted: &Compacted) {
+        self.levels.update(&compacted.before, &compacted.after);
+        for file in &compacted.before {
+            if !compacted.after.iter().any(|after| after.file_name == file.file_name) {
+                self.vectors.remove(&file.file_name);
+            }
+        }
+        self.vectors.mark(&compacted.marks);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::channel::oneshot;
 use linn_format::file::DataFileMeta;
 use linn_format::row::BinaryRow;
+use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
 use super::bucket::{Compactor, Settings};
@@ -19,6 +20,7 @@ use crate::merge::{KeyOrder, MergeSpec};
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
+use crate::vector::{BucketVectors, vector_lines};
 
 /// What a compaction would do in one bucket.
 #[derive(Debug, Clone)]
@@ -43,6 +45,35 @@ impl From<append::Bin> for BucketPlan {
     }
 }
 
+/// A compaction that is due.
+struct Due {
+    plan: BucketPlan,
+    compactor: Compactor,
+    task: Task,
+}
+
+impl Due {
+    /// What to commit of it, and the task that can give it up.
+    async fn message(mut self, compacted: Compacted) -> Result<(Task, CommitMessage)> {
+        self.compactor.take(&compacted);
+        let BucketPlan { partition, bucket, total_buckets, .. } = self.plan;
+        let mut message = CommitMessage::new(partition, bucket, total_buckets);
+        message.compact_before = compacted.before;
+        message.compact_after = compacted.after;
+        match self.compactor.vectors().hand_over(&*self.task.files).await {
+            Ok(changes) => message.compact_index_changes = changes,
+            Err(e) => {
+                self.task.give_up(&message.compact_before, &message.compact_after, &[]).await;
+                return Err(e);
+            }
+        }
+        if let Some(now) = self.compactor.basis() {
+            message.compact_basis_from(&now);
+        }
+        Ok((self.task, message))
+    }
+}
+
 struct Bucket {
     total_buckets: i32,
     files: Vec<Arc<DataFileMeta>>,
@@ -59,8 +90,8 @@ impl Table {
             return Ok(bins.into_iter().map(BucketPlan::from).collect());
         }
         let mut plans = Vec::new();
-        for (plan, _) in self.compactions(partitions, full).await? {
-            plans.push(plan);
+        for due in self.compactions(partitions, full).await? {
+            plans.push(due.plan);
         }
         Ok(plans)
     }
@@ -83,18 +114,23 @@ impl Table {
         let mut failure: Option<Error> = None;
         loop {
             while running.len() < parallelism && failure.is_none() {
-                let Some((plan, task)) = waiting.pop_front() else { break };
+                let Some(due) = waiting.pop_front() else { break };
                 let (sender, receiver) = oneshot::channel();
-                let work = task.clone();
+                let work = due.task.clone();
                 let run = async move {
                     sender.send(work.run().await).ok();
                 };
                 self.env().spawn.spawn(Pool::Compaction, Box::pin(run));
-                running.push_back((plan, task, receiver));
+                running.push_back((due, receiver));
             }
-            let Some((plan, task, receiver)) = running.pop_front() else { break };
-            match receiver.await.unwrap_or_else(|_| Err(Error::internal("a compaction ended without a result"))) {
-                Ok(compacted) => done.push((task, message(&plan, compacted))),
+            let Some((due, receiver)) = running.pop_front() else { break };
+            let result = receiver.await.unwrap_or_else(|_| Err(Error::internal("a compaction ended without a result")));
+            let result = match result {
+                Ok(compacted) => due.message(compacted).await,
+                Err(e) => Err(e),
+            };
+            match result {
+                Ok(message) => done.push(message),
                 Err(e) => {
                     failure.get_or_insert(e);
                 }
@@ -104,41 +140,52 @@ impl Table {
             None => Ok(done.into_iter().map(|(_, message)| message).collect()),
             Some(e) => {
                 for (task, message) in done {
-                    task.give_up(&message.compact_before, &message.compact_after).await;
+                    task.give_up(&message.compact_before, &message.compact_after, &message.compact_index_changes).await;
                 }
                 Err(e)
             }
         }
     }
 
-    async fn compactions(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<(BucketPlan, Task)>> {
+    async fn compactions(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<Due>> {
         let settings = Arc::new(Settings::of(self.schema())?);
         let spec = Arc::new(MergeSpec::of(self.schema(), &self.schema().fields)?);
         let order = KeyOrder::of(self.schema());
         let mut compactions = Vec::new();
-        for ((partition, bucket), found) in self.buckets(partitions).await? {
+        let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(compactions) };
+        let lines = match settings.keeps_vectors() {
+            true => vector_lines(self, &snapshot).await?,
+            false => Vec::new(),
+        };
+        for ((partition, bucket), found) in self.buckets(snapshot, partitions).await? {
             let partition = BinaryRow::from_serialized(partition)?;
+            let of_bucket = lines.iter().filter(|line| line.partition == partition && line.bucket == bucket);
+            let vectors = BucketVectors::load(self, of_bucket.cloned().collect()).await?;
             let files = Arc::new(TableFiles {
                 table: self.clone(),
                 partition: partition.clone(),
                 bucket,
                 batch_size: settings.batch_size,
             });
-            let mut compactor =
-                Compactor::new(self.env().clone(), files, spec.clone(), order.clone(), settings.clone(), found.files);
+            let (env, spec, order, settings) = (self.env().clone(), spec.clone(), order.clone(), settings.clone());
+            let mut compactor = Compactor::new(env, files, spec, order, settings, found.files, vectors);
             if let Some((choice, task)) = compactor.task(full)? {
                 let steps = task.steps.clone();
                 let total_buckets = found.total_buckets;
-                compactions.push((BucketPlan { partition, bucket, total_buckets, choice, steps }, task));
+                let plan = BucketPlan { partition, bucket, total_buckets, choice, steps };
+                compactions.push(Due { plan, compactor, task });
             }
         }
         Ok(compactions)
     }
 
-    /// The files of every bucket at the latest snapshot, by serialised partition and bucket.
-    async fn buckets(&self, partitions: Option<&[BinaryRow]>) -> Result<BTreeMap<(Vec<u8>, i32), Bucket>> {
+    /// The files of every bucket at a snapshot, by serialised partition and bucket.
+    async fn buckets(
+        &self,
+        snapshot: Arc<Snapshot>,
+        partitions: Option<&[BinaryRow]>,
+    ) -> Result<BTreeMap<(Vec<u8>, i32), Bucket>> {
         let mut buckets: BTreeMap<(Vec<u8>, i32), Bucket> = BTreeMap::new();
-        let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(buckets) };
         let mut scan = self.scan().with_statistics().snapshot(snapshot).every_level();
         if let Some(partitions) = partitions {
             scan = scan.partitions(partitions.to_vec());
@@ -151,11 +198,4 @@ impl Table {
         }
         Ok(buckets)
     }
-}
-
-fn message(plan: &BucketPlan, compacted: Compacted) -> CommitMessage {
-    let mut message = CommitMessage::new(plan.partition.clone(), plan.bucket, plan.total_buckets);
-    message.compact_before = compacted.before;
-    message.compact_after = compacted.after;
-    message
 }

@@ -1,13 +1,17 @@
-//! What the merge tree of one bucket needs of data files: to read one, to write some, to delete one. The table's files
-//! are one implementation; tests have files in memory.
+//! What the merge tree of one bucket needs of files: to read one, to write some, to delete one. The table's files are one
+//! implementation; tests have files in memory.
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use async_trait::async_trait;
 use linn_format::file::{DataFileMeta, FileSource};
+use linn_format::manifest::IndexManifestEntry;
 use linn_format::types::DataField;
 use linn_format::{BatchStream, Result};
+use roaring::RoaringTreemap;
+
+use crate::vector::{BucketVectors, Positions};
 
 /// Which files a sink writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,14 +25,25 @@ pub(crate) enum Output {
 /// The files of one bucket.
 #[async_trait]
 pub(crate) trait BucketFiles: Send + Sync {
-    /// Streams a data file as key-value batches with these value columns.
-    async fn read(&self, file: &Arc<DataFileMeta>, fields: &[DataField]) -> Result<BatchStream>;
+    /// Streams a data file as key-value batches with these value columns, without the rows at the positions `deleted`.
+    async fn read(
+        &self,
+        file: &Arc<DataFileMeta>,
+        fields: &[DataField],
+        deleted: Option<Arc<RoaringTreemap>>,
+    ) -> Result<BatchStream>;
 
     /// Starts writing; files roll at their target size.
     async fn write(&self, output: Output) -> Result<Box<dyn Sink>>;
 
     /// Deletes a file that no snapshot ever named; absent is fine.
     async fn delete(&self, file: &DataFileMeta) -> Result<()>;
+
+    /// Writes deletion vectors into new index files, none when there are no vectors; their lines.
+    async fn write_vectors(&self, vectors: &Positions) -> Result<Vec<IndexManifestEntry>>;
+
+    /// Deletes an index file that no snapshot ever named; absent is fine.
+    async fn delete_vectors(&self, line: &IndexManifestEntry) -> Result<()>;
 }
 
 /// Files being written.
@@ -44,17 +59,19 @@ pub(crate) trait Sink: Send {
     async fn abort(self: Box<Self>) -> Result<()>;
 }
 
-/// Streams a sorted run, opening one file at a time.
+/// Streams the rows of a sorted run that `vectors` leave, opening one file at a time.
 pub(crate) fn read_run(
     files: Arc<dyn BucketFiles>,
     run: Vec<Arc<DataFileMeta>>,
     fields: Arc<[DataField]>,
+    vectors: &BucketVectors,
 ) -> BatchStream {
     use futures::{StreamExt, TryStreamExt};
+    let run: Vec<_> = run.into_iter().map(|file| (vectors.get(&file.file_name).cloned(), file)).collect();
     futures::stream::iter(run)
-        .then(move |file| {
+        .then(move |(deleted, file)| {
             let (files, fields) = (files.clone(), fields.clone());
-            async move { files.read(&file, &fields).await }
+            async move { files.read(&file, &fields, deleted).await }
         })
         .try_flatten()
         .boxed()

@@ -10,6 +10,7 @@ mod levels;
 mod pick;
 mod plan;
 mod run;
+mod supersede;
 mod table;
 
 pub(crate) use bucket::{Compactor, Settings};
@@ -17,6 +18,6 @@ pub use dedicated::BucketPlan;
 pub(crate) use files::{BucketFiles, Output, Sink};
 pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
-pub use plan::{Limits, Step, plan};
+pub use plan::{Ascent, Limits, Step, plan};
 pub(crate) use run::Compacted;
 pub(crate) use table::TableFiles;

@@ -27,14 +27,45 @@ pub struct Limits {
     pub max_level: i32,
     /// `compaction.force-rewrite-all-files`.
     pub rewrite_all: bool,
+    /// When a file of level 0 may move up as it is.
+    pub ascent: Ascent,
 }
 
-/// The steps of a choice, in key order. Files that already are where they belong appear in none.
+/// When a file of level 0 may move up without being rewritten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ascent {
+    /// As any other file.
+    #[default]
+    Free,
+    /// When it holds no retractions: with deletion vectors nothing above level 0 does.
+    Clean,
+    /// When it holds none and goes to the highest level; elsewhere the rows that it supersedes must be merged into it.
+    CleanToTheTop,
+}
+
+impl Ascent {
+    fn allows(self, retracts: bool, to_the_top: bool) -> bool {
+        match self {
+            Self::Free => true,
+            Self::Clean => !retracts,
+            Self::CleanToTheTop => !retracts && to_the_top,
+        }
+    }
+}
+
+/// The steps of a choice, in key order. Files that already are where they belong appear in none, unless they
+/// `must_rewrite`.
 ///
 /// # Errors
 /// `Corrupt` naming a file whose key range cannot be read.
-pub fn plan(choice: &Choice, order: &KeyOrder, limits: Limits) -> Result<Vec<Step>> {
-    let mut planner = Planner { output_level: choice.output_level, limits, steps: Vec::new(), candidate: Vec::new() };
+pub fn plan(
+    choice: &Choice,
+    order: &KeyOrder,
+    limits: Limits,
+    must_rewrite: &dyn Fn(&DataFileMeta) -> bool,
+) -> Result<Vec<Step>> {
+    let output_level = choice.output_level;
+    let mut planner = Planner { output_level, limits, must_rewrite, steps: Vec::new(), candidate: Vec::new() };
     for section in sections(&choice.files, order)? {
         if section.runs.len() > 1 {
             planner.candidate.push(section);
@@ -58,14 +89,15 @@ fn single(file: Arc<DataFileMeta>) -> Section {
     Section { runs: vec![vec![file]] }
 }
 
-struct Planner {
+struct Planner<'a> {
     output_level: i32,
     limits: Limits,
+    must_rewrite: &'a dyn Fn(&DataFileMeta) -> bool,
     steps: Vec<Step>,
     candidate: Vec<Section>,
 }
 
-impl Planner {
+impl Planner<'_> {
     fn rewrite_candidate(&mut self) {
         let candidate = std::mem::take(&mut self.candidate);
         match candidate.as_slice() {
@@ -82,7 +114,10 @@ impl Planner {
     fn upgrade(&mut self, file: Arc<DataFileMeta>) {
         // Files of old versions do not say whether they hold retractions.
         let retracts = file.delete_row_count.is_none_or(|rows| rows > 0);
-        if self.limits.rewrite_all || (self.output_level == self.limits.max_level && retracts) {
+        let to_the_top = self.output_level == self.limits.max_level;
+        let stuck = file.level == 0 && !self.limits.ascent.allows(retracts, to_the_top);
+        let forced = self.limits.rewrite_all || (self.must_rewrite)(&file);
+        if forced || stuck || (to_the_top && retracts) {
             self.steps.push(Step::Rewrite(vec![single(file)]));
         } else if file.level != self.output_level {
             self.steps.push(Step::Upgrade(file));

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use async_trait::async_trait;
 use linn_format::file::{DataFileMeta, FileSource};
+use linn_format::manifest::IndexManifestEntry;
 use linn_format::row::BinaryRow;
 use linn_format::types::DataField;
 use linn_format::{BatchStream, Result};
+use roaring::RoaringTreemap;
 
 use super::files::{BucketFiles, Output, Sink};
-use crate::file::{FileKind, FileQuery, RollingWriter, extra_file_path, place_of, read_file};
+use crate::file::{FileKind, FileQuery, RollingWriter, extra_file_path, place_of, read_remaining};
 use crate::merge::key_value_fields;
 use crate::table::Table;
+use crate::vector::{self, Positions};
 
 /// The files of one bucket.
 pub(crate) struct TableFiles {
@@ -28,14 +31,19 @@ pub(crate) struct TableFiles {
 
 #[async_trait]
 impl BucketFiles for TableFiles {
-    async fn read(&self, file: &Arc<DataFileMeta>, fields: &[DataField]) -> Result<BatchStream> {
+    async fn read(
+        &self,
+        file: &Arc<DataFileMeta>,
+        fields: &[DataField],
+        deleted: Option<Arc<RoaringTreemap>>,
+    ) -> Result<BatchStream> {
         let query = FileQuery {
             fields: key_value_fields(fields),
             filter: None,
             exact_filter: false,
             batch_size: self.batch_size,
         };
-        read_file(&self.table, &self.partition, self.bucket, file, None, query).await
+        read_remaining(&self.table, &self.partition, self.bucket, file, deleted, query).await
     }
 
     async fn write(&self, output: Output) -> Result<Box<dyn Sink>> {
@@ -52,6 +60,14 @@ impl BucketFiles for TableFiles {
             storage.delete(&extra_file_path(&self.table, &self.partition, self.bucket, file, name)?).await?;
         }
         storage.delete(&place_of(&self.table, &self.partition, self.bucket, file)?.path).await
+    }
+
+    async fn write_vectors(&self, vectors: &Positions) -> Result<Vec<IndexManifestEntry>> {
+        vector::write(&self.table, &self.partition, self.bucket, vectors).await
+    }
+
+    async fn delete_vectors(&self, line: &IndexManifestEntry) -> Result<()> {
+        vector::delete(&self.table, line).await
     }
 }
 

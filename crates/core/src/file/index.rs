@@ -61,7 +61,10 @@ pub(super) async fn excluded(
 }
 
 /// The union, unless it is empty.
-pub(super) fn union(a: RoaringTreemap, b: RoaringTreemap) -> Option<Arc<RoaringTreemap>> {
-    let all = if a.is_empty() { b } else { a | b };
-    (!all.is_empty()).then(|| Arc::new(all))
+pub(super) fn union(a: Option<Arc<RoaringTreemap>>, b: RoaringTreemap) -> Option<Arc<RoaringTreemap>> {
+    match a {
+        Some(a) if b.is_empty() => Some(a),
+        Some(a) => Some(Arc::new(&*a | b)),
+        None => (!b.is_empty()).then(|| Arc::new(b)),
+    }
 }

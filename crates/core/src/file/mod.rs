@@ -15,7 +15,7 @@ mod write;
 mod zip;
 
 pub use place::{Place, extra_file_path, place_of};
-pub use query::{FileQuery, read_file, read_positions};
+pub use query::{FileQuery, read_file, read_positions, read_remaining};
 pub use range::StoredFile;
 pub(crate) use rows::matching;
 pub use write::{FileKind, RollingWriter};

@@ -16,6 +16,7 @@ use linn_format::types::{
     DataField, DataType, KEY_FIELD_ID_OFFSET, Kind, ROW_ID_ID, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID,
 };
 use linn_format::{BatchStream, Error, Result, ResultExt};
+use roaring::RoaringTreemap;
 
 use super::rows::{self, Tracking};
 use super::{ROW_POSITION_ID, StoredFile, index, place_of, row_id_field};
@@ -49,28 +50,43 @@ pub async fn read_file(
     deletion: Option<&DeletionFile>,
     query: FileQuery,
 ) -> Result<BatchStream> {
+    let deleted = match deletion {
+        Some(deletion) => Some(Arc::new(index::deleted(table, deletion).await?)),
+        None => None,
+    };
+    read_remaining(table, partition, bucket, file, deleted, query).await
+}
+
+/// Streams a file of one bucket, without the rows at the positions `deleted`.
+///
+/// # Errors
+/// As [`read_file`].
+pub async fn read_remaining(
+    table: &Table,
+    partition: &BinaryRow,
+    bucket: i32,
+    file: &DataFileMeta,
+    deleted: Option<Arc<RoaringTreemap>>,
+    query: FileQuery,
+) -> Result<BatchStream> {
     let stored = stored_fields(table, file).await?;
     if query.fields.iter().any(|f| is_positional(f, &stored)) {
-        return tracked(table, partition, bucket, file, deletion, query, &stored).await;
+        return tracked(table, partition, bucket, file, deleted, query, &stored).await;
     }
     let resolution = Resolution::new(&query.fields, &stored).context("file", &file.file_name)?;
     let (filter, complete) = match &query.filter {
         Some(filter) => resolution.predicate(filter),
         None => (None, true),
     };
-    let gone = match deletion {
-        Some(deletion) => index::deleted(table, deletion).await?,
-        None => roaring::RoaringTreemap::new(),
-    };
     let deleted = match &filter {
         Some(filter) => {
             let fields = resolution.file_fields();
             match index::excluded(table, partition, bucket, file, fields, filter).await? {
-                Some(excluded) => index::union(gone, excluded),
+                Some(excluded) => index::union(deleted, excluded),
                 None => return Ok(futures::stream::empty().boxed()),
             }
         }
-        None => index::union(gone, roaring::RoaringTreemap::new()),
+        None => deleted,
     };
     let read = FileRead {
         fields: resolution.file_fields().to_vec(),
@@ -163,16 +179,12 @@ async fn tracked(
     partition: &BinaryRow,
     bucket: i32,
     file: &DataFileMeta,
-    deletion: Option<&DeletionFile>,
+    deleted: Option<Arc<RoaringTreemap>>,
     query: FileQuery,
     stored: &[DataField],
 ) -> Result<BatchStream> {
     let wanted: Vec<DataField> = query.fields.iter().filter(|f| f.id != ROW_POSITION_ID).cloned().collect();
     let resolution = Resolution::new(&wanted, stored).context("file", &file.file_name)?;
-    let deleted = match deletion {
-        Some(deletion) => Some(Arc::new(index::deleted(table, deletion).await?)),
-        None => None,
-    };
     let read = FileRead {
         fields: resolution.file_fields().to_vec(),
         filter: None,

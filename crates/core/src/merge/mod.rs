@@ -8,6 +8,7 @@
 mod assemble;
 mod engine;
 mod function;
+mod join;
 mod key;
 mod output;
 mod run;
@@ -20,6 +21,8 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use join::intersect;
+pub(crate) use key::{KeyEncoder, Keys};
 pub use run::merge;
 pub use section::{KeyBound, KeyOrder, Section, sections};
 pub(crate) use sort::SortedBuffer;

@@ -332,7 +332,7 @@ fn unsorted() -> Error {
 
 /// The first of the rows from `start` to `end` for which `holds` is false, which it is for all that follow. The search
 /// widens from the start, as most ranges are short.
-fn gallop(start: usize, end: usize, holds: impl Fn(usize) -> bool) -> usize {
+pub(super) fn gallop(start: usize, end: usize, holds: impl Fn(usize) -> bool) -> usize {
     let mut low = start;
     let mut step = 1;
     while low < end && holds(low + step.min(end - low) - 1) {

@@ -13,6 +13,7 @@ use super::budget::{MemoryBudget, Share};
 use super::check::key_value;
 use super::settings::Settings;
 use super::spill::Spill;
+use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
 use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink};
 use crate::merge::{SortedBuffer, merge};
@@ -42,14 +43,14 @@ impl BucketWriter {
         partition: BinaryRow,
         bucket: i32,
         settings: Arc<Settings>,
-        files: Arc<dyn BucketFiles>,
-        live: Vec<Arc<DataFileMeta>>,
+        open: OpenBucket,
         budget: &MemoryBudget,
     ) -> Self {
+        let OpenBucket { files, live, vectors } = open;
         let next_sequence = live.iter().map(|f| f.max_sequence_number).max().map_or(0, |last| last.saturating_add(1));
         let compactor = settings.compaction.as_ref().map(|compaction| {
             let (env, spec) = (settings.env.clone(), settings.spec.clone());
-            Compactor::new(env, files.clone(), spec, settings.order.clone(), compaction.clone(), live)
+            Compactor::new(env, files.clone(), spec, settings.order.clone(), compaction.clone(), live, vectors)
         });
         Self {
             partition,
@@ -171,17 +172,26 @@ impl BucketWriter {
         Ok(())
     }
 
-    /// Flushes, and hands over what changed since the last call; waits for the running compaction when `wait` or when
-    /// there are too many sorted runs. `None` when nothing changed.
+    /// Flushes, and hands over what changed since the last call; waits for the running compaction when `wait`, when the
+    /// table's options say so, or when there are too many sorted runs. `None` when nothing changed.
     pub(crate) async fn prepare_commit(&mut self, wait: bool) -> Result<Option<CommitMessage>> {
+        let wait = wait || self.settings.wait_compact;
         self.flush(wait).await?;
-        let wait = wait || self.settings.force_compact || self.compactor.as_ref().is_some_and(Compactor::stops_commits);
+        let wait = wait || self.compactor.as_ref().is_some_and(Compactor::stops_commits);
         self.take_compacted(wait).await?;
+        let index_changes = match &mut self.compactor {
+            Some(compactor) => compactor.vectors().hand_over(&*self.files).await?,
+            None => Vec::new(),
+        };
         let mut message = CommitMessage::new(self.partition.clone(), self.bucket, self.settings.total_buckets);
         message.new_files = std::mem::take(&mut self.new_files);
         message.changelog_files = std::mem::take(&mut self.changelog);
         message.compact_before = std::mem::take(&mut self.before);
         message.compact_after = std::mem::take(&mut self.after);
+        message.compact_index_changes = index_changes;
+        if let Some(now) = self.compactor.as_ref().and_then(Compactor::basis) {
+            message.compact_basis_from(&now);
+        }
         let empty = message.new_files.is_empty()
             && message.changelog_files.is_empty()
             && message.compact_before.is_empty()
@@ -195,6 +205,9 @@ impl BucketWriter {
         self.changelog.splice(0..0, message.changelog_files);
         self.before.splice(0..0, message.compact_before);
         self.after.splice(0..0, message.compact_after);
+        if let Some(compactor) = &mut self.compactor {
+            compactor.vectors().take_back(message.compact_index_changes);
+        }
     }
 
     /// Whether nothing is buffered and nothing runs.
@@ -203,7 +216,7 @@ impl BucketWriter {
             && self.spills.is_empty()
             && self.new_files.is_empty()
             && self.after.is_empty()
-            && !self.compactor.as_ref().is_some_and(Compactor::is_running)
+            && !self.compactor.as_ref().is_some_and(|c| c.is_running() || c.is_behind())
     }
 
     async fn take_compacted(&mut self, wait: bool) -> Result<()> {
@@ -246,6 +259,9 @@ impl BucketWriter {
         let made = self.after.drain(..).filter(|f| !before.contains(&f.file_name));
         for file in self.new_files.drain(..).chain(self.changelog.drain(..)).chain(made) {
             self.files.delete(&file).await.ok();
+        }
+        if let Some(compactor) = &mut self.compactor {
+            compactor.vectors().abort(&*self.files).await;
         }
     }
 }

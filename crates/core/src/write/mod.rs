@@ -23,6 +23,6 @@ pub(crate) use budget::Share;
 pub(crate) use route::{Columns, Partitions};
 pub(crate) use settings::spill_compression;
 pub(crate) use spill::Spill;
-#[cfg(test)]
-pub(crate) use writer::Buckets;
 pub use writer::TableWriter;
+#[cfg(test)]
+pub(crate) use writer::{Buckets, OpenBucket};

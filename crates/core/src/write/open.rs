@@ -27,14 +27,14 @@ impl Opener {
     pub(crate) async fn open(&self, partition: &BinaryRow, bucket: i32, budget: &MemoryBudget) -> Result<OneBucket> {
         match self {
             Self::MergeTree(buckets, settings) => {
-                let (files, live) = buckets.open(partition, bucket).await?;
-                let writer = BucketWriter::new(partition.clone(), bucket, settings.clone(), files, live, budget);
+                let open = buckets.open(partition, bucket).await?;
+                let writer = BucketWriter::new(partition.clone(), bucket, settings.clone(), open, budget);
                 Ok(OneBucket::MergeTree(Box::new(writer)))
             }
             Self::Append(buckets, settings) => {
                 let last = match buckets {
                     Some(buckets) => {
-                        buckets.open(partition, bucket).await?.1.iter().map(|f| f.max_sequence_number).max()
+                        buckets.open(partition, bucket).await?.live.iter().map(|f| f.max_sequence_number).max()
                     }
                     None => None,
                 };

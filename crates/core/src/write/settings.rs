@@ -25,8 +25,8 @@ pub(crate) struct Settings {
     pub(crate) total_buckets: i32,
     /// Whether the input is written to changelog files.
     pub(crate) input_changelog: bool,
-    /// `commit.force-compact`.
-    pub(crate) force_compact: bool,
+    /// Whether a commit waits for compactions: `commit.force-compact`, or because they look up and `lookup-wait`.
+    pub(crate) wait_compact: bool,
     /// Codec of spill files.
     pub(crate) spill_compression: Option<CompressionType>,
     /// Rows in a batch.
@@ -55,7 +55,7 @@ impl Settings {
             compaction: (!options.write_only()?).then(|| Arc::new(compaction)),
             total_buckets,
             input_changelog: options.changelog_producer()? == ChangelogProducer::Input,
-            force_compact: options.commit_force_compact()?,
+            wait_compact: options.commit_force_compact()? || options.wait_for_lookup()?,
             spill_compression,
             spillable: options.write_buffer_spillable()?,
             max_spills: options

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use linn_format::file::DataFileMeta;
 use linn_format::row::BinaryRow;
+use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
 use super::budget::MemoryBudget;
 use super::open::Opener;
 use super::routing::Routing;
 use super::settings::Settings;
-use super::writer::{Buckets, TableWriter};
-use crate::compact::{self, BucketFiles, TableFiles};
+use super::writer::{Buckets, OpenBucket, TableWriter};
+use crate::compact::{self, TableFiles};
 use crate::snapshot::Snapshots;
 use crate::table::Table;
+use crate::vector::{BucketVectors, vector_lines};
 
 impl Table {
     /// A writer with a memory budget of its own (`write-buffer-size`).
@@ -70,13 +71,15 @@ struct TableBuckets {
 
 #[async_trait]
 impl Buckets for TableBuckets {
-    async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<(Arc<dyn BucketFiles>, Vec<Arc<DataFileMeta>>)> {
+    async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<OpenBucket> {
         let (table, batch_size) = (self.table.clone(), self.batch_size);
         let files = Arc::new(TableFiles { table, partition: partition.clone(), bucket, batch_size });
+        let empty = |files| OpenBucket { files, live: Vec::new(), vectors: BucketVectors::default() };
         if !self.restore {
-            return Ok((files, Vec::new()));
+            return Ok(empty(files));
         }
-        let Some(snapshot) = Snapshots::new(&self.table).latest().await? else { return Ok((files, Vec::new())) };
+        let Some(snapshot) = Snapshots::new(&self.table).latest().await? else { return Ok(empty(files)) };
+        let vectors = self.vectors(&snapshot, partition, bucket).await?;
         let scan = self.table.scan().with_statistics().snapshot(snapshot).every_level();
         let plan = scan.partitions(vec![partition.clone()]).buckets(vec![bucket]).plan().await?;
         let buckets = self.table.options().bucket()?;
@@ -90,6 +93,19 @@ impl Buckets for TableBuckets {
             }
             live.extend(split.files);
         }
-        Ok((files, live))
+        Ok(OpenBucket { files, live, vectors })
+    }
+}
+
+impl TableBuckets {
+    /// The deletion vectors of a bucket of a merge tree. Appending does not look at any.
+    async fn vectors(&self, snapshot: &Snapshot, partition: &BinaryRow, bucket: i32) -> Result<BucketVectors> {
+        let table = &self.table;
+        if !table.schema().is_primary_key_table() || !table.options().deletion_vectors_enabled()? {
+            return Ok(BucketVectors::default());
+        }
+        let mut lines = vector_lines(table, snapshot).await?;
+        lines.retain(|line| line.partition == *partition && line.bucket == bucket);
+        BucketVectors::load(table, lines).await
     }
 }

@@ -22,12 +22,23 @@ use crate::commit::CommitMessage;
 use crate::compact::BucketFiles;
 use crate::seam::Env;
 use crate::table::Table;
+use crate::vector::BucketVectors;
 
 /// Where a writer finds the buckets of its table.
 #[async_trait]
 pub(crate) trait Buckets: Send + Sync {
-    /// The files of a bucket and the live ones among them by the latest snapshot.
-    async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<(Arc<dyn BucketFiles>, Vec<Arc<DataFileMeta>>)>;
+    /// A bucket as it is by the latest snapshot.
+    async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<OpenBucket>;
+}
+
+/// A bucket and what it holds.
+pub(crate) struct OpenBucket {
+    /// Where its files are.
+    pub(crate) files: Arc<dyn BucketFiles>,
+    /// The live ones.
+    pub(crate) live: Vec<Arc<DataFileMeta>>,
+    /// Their deletion vectors, where compaction keeps them.
+    pub(crate) vectors: BucketVectors,
 }
 
 /// Writes rows of one table into its buckets. At any time a bucket may have one writer only.

@@ -7,19 +7,22 @@ use arrow_array::RecordBatch;
 use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use linn_format::file::{DataFileMeta, FileSource};
+use linn_format::manifest::IndexManifestEntry;
 use linn_format::row::{BinaryRow, rows_from_columns};
 use linn_format::schema::TableSchema;
 use linn_format::stats::SimpleStats;
 use linn_format::types::DataField;
 use linn_format::{BatchStream, Error, Result, SchemaId};
 use parking_lot::Mutex;
+use roaring::RoaringTreemap;
 
 use crate::commit::CommitMessage;
 use crate::compact::{BucketFiles, Output, Sink};
 use crate::merge::{KeyOrder, MergeSpec, merge, sections};
 use crate::seam::{Env, LocalSpawn, ManualClock, SeededIds};
 use crate::storage::Memory;
-use crate::write::Buckets;
+use crate::vector::{BucketVectors, Positions};
+use crate::write::{Buckets, OpenBucket};
 
 type Bucket = (Vec<u8>, i32);
 
@@ -109,7 +112,13 @@ impl Store {
                     for file in run {
                         let files = Files { store: self.clone() };
                         all.extend(
-                            files.read(&file, spec.read_fields()).await.unwrap().try_collect::<Vec<_>>().await.unwrap(),
+                            files
+                                .read(&file, spec.read_fields(), None)
+                                .await
+                                .unwrap()
+                                .try_collect::<Vec<_>>()
+                                .await
+                                .unwrap(),
                         );
                     }
                     runs.push(futures::stream::iter(all.into_iter().map(Ok)).boxed());
@@ -123,7 +132,7 @@ impl Store {
 
 #[async_trait]
 impl Buckets for Store {
-    async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<(Arc<dyn BucketFiles>, Vec<Arc<DataFileMeta>>)> {
+    async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<OpenBucket> {
         let store = Arc::new(Self {
             env: self.env.clone(),
             fields: self.fields.clone(),
@@ -133,7 +142,7 @@ impl Buckets for Store {
         });
         let key = (partition.to_serialized().to_vec(), bucket);
         let live = self.state.lock().live.get(&key).cloned().unwrap_or_default();
-        Ok((Arc::new(Files { store }), live))
+        Ok(OpenBucket { files: Arc::new(Files { store }), live, vectors: BucketVectors::default() })
     }
 }
 
@@ -143,7 +152,13 @@ struct Files {
 
 #[async_trait]
 impl BucketFiles for Files {
-    async fn read(&self, file: &Arc<DataFileMeta>, fields: &[DataField]) -> Result<BatchStream> {
+    async fn read(
+        &self,
+        file: &Arc<DataFileMeta>,
+        fields: &[DataField],
+        deleted: Option<Arc<RoaringTreemap>>,
+    ) -> Result<BatchStream> {
+        assert!(deleted.is_none(), "these tables have no deletion vectors");
         let state = self.store.state.lock();
         let batches = state.written.get(&file.file_name).ok_or_else(|| Error::not_found(&file.file_name))?;
         let mut columns: Vec<usize> =
@@ -173,6 +188,15 @@ impl BucketFiles for Files {
         let mut state = self.store.state.lock();
         assert!(!state.committed.contains(&file.file_name), "a committed file is deleted");
         state.written.remove(&file.file_name);
+        Ok(())
+    }
+
+    async fn write_vectors(&self, vectors: &Positions) -> Result<Vec<IndexManifestEntry>> {
+        assert!(vectors.is_empty(), "these tables have no deletion vectors");
+        Ok(Vec::new())
+    }
+
+    async fn delete_vectors(&self, _line: &IndexManifestEntry) -> Result<()> {
         Ok(())
     }
 }

@@ -43,7 +43,13 @@ async fn read(table: &Table) -> (BTreeMap<i32, String>, Vec<i32>) {
                 let mut all = Vec::new();
                 for file in run {
                     all.extend(
-                        files.read(&file, spec.read_fields()).await.unwrap().try_collect::<Vec<_>>().await.unwrap(),
+                        files
+                            .read(&file, spec.read_fields(), None)
+                            .await
+                            .unwrap()
+                            .try_collect::<Vec<_>>()
+                            .await
+                            .unwrap(),
                     );
                 }
                 runs.push(futures::stream::iter(all.into_iter().map(Ok)).boxed());

@@ -119,6 +119,14 @@ impl Options {
         self.bool(&index::DELETION_VECTORS_BITMAP64)
     }
 
+    /// Size at which index files of deletion vectors roll, bytes.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no size.
+    pub fn deletion_vector_file_size(&self) -> Result<u64> {
+        self.memory(&index::DELETION_VECTOR_INDEX_FILE_TARGET_SIZE)
+    }
+
     /// Whether batch scans merge level 0 although deletion vectors are on.
     ///
     /// # Errors

@@ -1,0 +1,18 @@
+//! Keeping deletion vectors: which rows of a table's files are deleted, and the index files that say so (spec: format.md
+//! C.11, features.md B6).
+//!
+//! Vectors change in whole index files: a change names the index files that it replaces and those that take their place,
+//! so that a commit can tell whether it was made on the state that it meets. In tables with buckets a bucket has one
+//! index file; without, an index file holds the vectors of any files of a partition.
+
+mod bucket;
+mod file;
+mod job;
+
+pub(crate) use bucket::BucketVectors;
+pub(crate) use file::{Positions, delete, write};
+pub use job::RowDeletion;
+pub(crate) use job::vector_lines;
+
+#[cfg(test)]
+mod tests;
