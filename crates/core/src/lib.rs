@@ -11,6 +11,7 @@ pub mod compact;
 pub mod file;
 #[cfg(test)]
 mod fixture;
+mod lookup;
 pub mod manifest;
 pub mod merge;
 pub mod read;

@@ -14,6 +14,7 @@ pub mod datum;
 pub mod file;
 pub mod hash;
 pub mod index;
+pub mod lookup;
 pub mod manifest;
 pub mod options;
 pub mod partition;

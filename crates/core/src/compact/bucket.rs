@@ -1,20 +1,18 @@
 //! The compactions of one bucket while it is written: at most one runs at a time, in the background.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures::channel::oneshot;
 use linn_format::file::DataFileMeta;
-use linn_format::options::{ChangelogProducer, MergeEngine};
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
+use super::changes::Changes;
 use super::files::BucketFiles;
 use super::levels::Levels;
 use super::pick::{Choice, Moment, Policy, drops_deletes, pick_full};
 use super::plan::{Ascent, Limits, plan};
 use super::run::{Compacted, Task};
-use super::supersede::Superseding;
 use crate::merge::{KeyOrder, MergeSpec};
 use crate::seam::{Env, Pool};
 use crate::vector::BucketVectors;
@@ -35,15 +33,12 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     /// Rows in a batch.
     pub(crate) batch_size: usize,
-    /// Whether level 0 can only be compacted together with everything else: first-row reads files above level 0
-    /// without merging, so no key may be in two of them.
-    whole: bool,
-    /// Whether level 0 must not stay: batch reads do not see it, or its changelog is still to be made.
-    needs_lookup: bool,
-    /// With deletion vectors: how records of level 0 find what they supersede.
-    superseding: Option<Arc<Superseding>>,
-    /// A feature that compactions of this table need and Linn lacks.
-    lacking: Option<String>,
+    /// What compactions tell and look up.
+    pub(crate) changes: Arc<Changes>,
+    /// `full-compaction.delta-commits`.
+    pub(crate) full_every: Option<usize>,
+    /// With `lookup-compact=GENTLE`: how many triggers in vain make a compaction of level 0 due.
+    gentle: Option<usize>,
 }
 
 impl Settings {
@@ -53,12 +48,8 @@ impl Settings {
     /// `Invalid` for a bad option value.
     pub(crate) fn of(schema: &TableSchema) -> Result<Self> {
         let options = &schema.options;
-        let lacking = match options.changelog_producer()? {
-            ChangelogProducer::None | ChangelogProducer::Input => None,
-            other => Some(format!("compaction with changelog-producer={other}")),
-        };
-        let vectors = options.deletion_vectors_enabled()? && schema.is_primary_key_table();
-        let superseding = vectors.then(|| Superseding::of(schema)).transpose()?.map(Arc::new);
+        let changes = Changes::of(schema)?;
+        let gentle = changes.looks_up && !options.lookup_compact_radical()?;
         let flag = |key: &str| options.get(key).is_some_and(|v| v.trim().eq_ignore_ascii_case("true"));
         Ok(Self {
             policy: Policy::of(options)?,
@@ -68,23 +59,29 @@ impl Settings {
                 small_file_size: i64::try_from(options.small_file_size(true)?).unwrap_or(i64::MAX),
                 max_level: 0,
                 rewrite_all: flag("compaction.force-rewrite-all-files"),
-                ascent: match &superseding {
-                    None => Ascent::Free,
-                    Some(superseding) if superseding.merges() => Ascent::CleanToTheTop,
-                    Some(_) => Ascent::Clean,
+                ascent: match (changes.needs_places, changes.newest_stands) {
+                    (true, true) => Ascent::Clean,
+                    (true, false) => Ascent::CleanToTheTop,
+                    (false, false) if changes.looks_up => Ascent::ToTheTop,
+                    (false, _) => Ascent::Free,
                 },
             },
             batch_size: options.read_batch_size()?.max(MIN_BATCH),
-            whole: options.merge_engine()? == MergeEngine::FirstRow,
-            needs_lookup: options.need_lookup()?,
-            superseding,
-            lacking,
+            full_every: options.full_compaction_commits()?,
+            gentle: if gentle { Some(options.lookup_compact_max_interval()?) } else { None },
+            changes: Arc::new(changes),
         })
     }
 
     /// Whether compactions keep deletion vectors.
     pub(crate) fn keeps_vectors(&self) -> bool {
-        self.superseding.is_some()
+        self.changes.needs_places
+    }
+
+    /// The same for a job that compacts and ends: it leaves nothing at level 0 that has to leave it some time.
+    pub(crate) fn at_once(mut self) -> Self {
+        self.policy.force_up_level_0 |= self.changes.looks_up;
+        self
     }
 
     /// What would be compacted. A complete compaction leaves no deletion vectors.
@@ -95,13 +92,10 @@ impl Settings {
         full: bool,
         moment: Moment,
     ) -> Option<Choice> {
-        let full_choice =
-            || pick_full(levels, |file| self.limits.rewrite_all || vectors.get(&file.file_name).is_some());
-        if full {
-            return full_choice();
+        match full {
+            true => pick_full(levels, |file| self.limits.rewrite_all || vectors.get(&file.file_name).is_some()),
+            false => self.policy.pick(levels, moment),
         }
-        let choice = self.policy.pick(levels, moment)?;
-        if self.whole { full_choice() } else { Some(choice) }
     }
 }
 
@@ -115,6 +109,8 @@ pub(crate) struct Compactor {
     levels: Levels,
     vectors: BucketVectors,
     last_full_millis: Option<i64>,
+    /// Triggers in vain since the last compaction of level 0, with `lookup-compact=GENTLE`.
+    in_vain: usize,
     running: Option<oneshot::Receiver<Result<Compacted>>>,
 }
 
@@ -140,7 +136,7 @@ impl Compactor {
             .filter_map(|f| f.creation_time)
             .max()
             .map(|local| local - offset);
-        Self { env, files, spec, order, settings, levels, vectors, last_full_millis, running: None }
+        Self { env, files, spec, order, settings, levels, vectors, last_full_millis, in_vain: 0, running: None }
     }
 
     /// Takes new files in.
@@ -153,9 +149,9 @@ impl Compactor {
         self.running.is_some()
     }
 
-    /// Whether files of level 0 are left that must not stay there.
+    /// Whether files wait at level 0 that a compaction has to look up.
     pub(crate) fn is_behind(&self) -> bool {
-        self.settings.needs_lookup && self.settings.lacking.is_none() && self.levels.level0().next().is_some()
+        self.settings.changes.looks_up && self.levels.level0().next().is_some()
     }
 
     /// The bucket's deletion vectors.
@@ -166,7 +162,7 @@ impl Compactor {
     /// The files above level 0, when what is compacted depends on all of them.
     pub(crate) fn basis(&self) -> Option<Vec<Arc<DataFileMeta>>> {
         let above = || self.levels.files().iter().filter(|f| f.level > 0).cloned().collect();
-        self.settings.superseding.as_ref().map(|_| above())
+        self.settings.keeps_vectors().then(above)
     }
 
     /// Whether a flush must wait for the running compaction.
@@ -182,13 +178,9 @@ impl Compactor {
     /// Starts a compaction in the background if there is something to do and none runs.
     ///
     /// # Errors
-    /// `Unsupported` when a full compaction is asked for that the table's options make impossible.
+    /// `Corrupt` naming a file whose key range cannot be read.
     pub(crate) fn trigger(&mut self, full: bool) -> Result<()> {
         if self.running.is_some() {
-            return Ok(());
-        }
-        // Where compaction cannot be done and is not asked for, new files simply stay at level 0.
-        if self.settings.lacking.is_some() && !full {
             return Ok(());
         }
         let Some((_, task)) = self.task(full)? else { return Ok(()) };
@@ -204,16 +196,13 @@ impl Compactor {
     /// The next compaction, if there is something to do.
     ///
     /// # Errors
-    /// `Unsupported` when the table's compactions need what Linn lacks.
+    /// `Corrupt` naming a file whose key range cannot be read.
     pub(crate) fn task(&mut self, full: bool) -> Result<Option<(Choice, Task)>> {
-        if let Some(feature) = &self.settings.lacking {
-            return Err(Error::unsupported(format!("feature {feature}")));
-        }
         let now_millis = self.env.clock.now_millis();
         let local = now_millis.saturating_add(self.env.clock.local_offset_millis());
         let hour = local.div_euclid(3_600_000).rem_euclid(24);
         let moment = Moment { now_millis, hour, last_full_millis: self.last_full_millis };
-        let Some(choice) = self.settings.choose(&self.levels, &self.vectors, full, moment) else { return Ok(None) };
+        let Some(choice) = self.choose(full, moment) else { return Ok(None) };
         let max_level = self.levels.max_level();
         if choice.output_level == max_level {
             self.last_full_millis = Some(now_millis);
@@ -223,28 +212,32 @@ impl Compactor {
         if steps.is_empty() {
             return Ok(None);
         }
+        let below = self.levels.files().iter().filter(|f| f.level > choice.output_level);
         let task = Task {
             files: self.files.clone(),
             spec: self.spec.clone(),
             steps,
             output_level: choice.output_level,
-            drop_deletes: drops_deletes(&self.levels, choice.output_level, self.settings.superseding.is_some()),
+            is_top: choice.output_level == max_level,
+            drop_deletes: drops_deletes(&self.levels, choice.output_level, self.settings.keeps_vectors()),
             batch_size: self.settings.batch_size,
             vectors: Arc::new(self.vectors.clone()),
-            superseding: self.settings.superseding.clone(),
-            above: self.above(&choice),
+            changes: self.settings.changes.clone(),
+            below: if self.settings.changes.looks_up { below.cloned().collect() } else { Vec::new() },
         };
         Ok(Some((choice, task)))
     }
 
-    /// The files above level 0 that a compaction leaves out.
-    fn above(&self, choice: &Choice) -> Vec<Arc<DataFileMeta>> {
-        if self.settings.superseding.is_none() {
-            return Vec::new();
+    /// What is due. A gentle lookup compaction takes level 0 up only when it was not due so many times.
+    fn choose(&mut self, full: bool, moment: Moment) -> Option<Choice> {
+        let choice = self.settings.choose(&self.levels, &self.vectors, full, moment);
+        let Some(interval) = self.settings.gentle.filter(|_| choice.is_none() && !full) else { return choice };
+        self.in_vain += 1;
+        if self.in_vain < interval {
+            return None;
         }
-        let taken: HashSet<&str> = choice.files.iter().map(|file| file.file_name.as_str()).collect();
-        let above = self.levels.files().iter().filter(|f| f.level > 0 && !taken.contains(f.file_name.as_str()));
-        above.cloned().collect()
+        self.in_vain = 0;
+        Policy { force_up_level_0: true, ..self.settings.policy.clone() }.pick(&self.levels, moment)
     }
 
     /// The result of the running compaction: waits for it when `wait`, else `None` unless it has ended.

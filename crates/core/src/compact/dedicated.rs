@@ -60,10 +60,12 @@ impl Due {
         let mut message = CommitMessage::new(partition, bucket, total_buckets);
         message.compact_before = compacted.before;
         message.compact_after = compacted.after;
+        message.compact_changelog = compacted.changelog;
         match self.compactor.vectors().hand_over(&*self.task.files).await {
             Ok(changes) => message.compact_index_changes = changes,
             Err(e) => {
-                self.task.give_up(&message.compact_before, &message.compact_after, &[]).await;
+                let CommitMessage { compact_before, compact_after, compact_changelog, .. } = &message;
+                self.task.give_up(compact_before, compact_after, compact_changelog, &[]).await;
                 return Err(e);
             }
         }
@@ -140,7 +142,9 @@ impl Table {
             None => Ok(done.into_iter().map(|(_, message)| message).collect()),
             Some(e) => {
                 for (task, message) in done {
-                    task.give_up(&message.compact_before, &message.compact_after, &message.compact_index_changes).await;
+                    let CommitMessage { compact_before, compact_after, compact_changelog, .. } = &message;
+                    let lines = &message.compact_index_changes;
+                    task.give_up(compact_before, compact_after, compact_changelog, lines).await;
                 }
                 Err(e)
             }
@@ -148,7 +152,7 @@ impl Table {
     }
 
     async fn compactions(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<Due>> {
-        let settings = Arc::new(Settings::of(self.schema())?);
+        let settings = Arc::new(Settings::of(self.schema())?.at_once());
         let spec = Arc::new(MergeSpec::of(self.schema(), &self.schema().fields)?);
         let order = KeyOrder::of(self.schema());
         let mut compactions = Vec::new();

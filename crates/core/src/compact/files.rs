@@ -8,9 +8,10 @@ use async_trait::async_trait;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::IndexManifestEntry;
 use linn_format::types::DataField;
-use linn_format::{BatchStream, Result};
+use linn_format::{BatchStream, Error, Result};
 use roaring::RoaringTreemap;
 
+use crate::merge::LeveledStream;
 use crate::vector::{BucketVectors, Positions};
 
 /// Which files a sink writes.
@@ -18,8 +19,8 @@ use crate::vector::{BucketVectors, Positions};
 pub(crate) enum Output {
     /// Data files of this level, from this source.
     Data(i32, FileSource),
-    /// Changelog files.
-    Changelog,
+    /// Changelog files of rows that go to this level.
+    Changelog(i32),
 }
 
 /// The files of one bucket.
@@ -59,19 +60,22 @@ pub(crate) trait Sink: Send {
     async fn abort(self: Box<Self>) -> Result<()>;
 }
 
-/// Streams the rows of a sorted run that `vectors` leave, opening one file at a time.
+/// Streams the rows of a sorted run that `vectors` leave, with the level of each file, opening one file at a time.
 pub(crate) fn read_run(
     files: Arc<dyn BucketFiles>,
     run: Vec<Arc<DataFileMeta>>,
     fields: Arc<[DataField]>,
     vectors: &BucketVectors,
-) -> BatchStream {
+) -> LeveledStream {
     use futures::{StreamExt, TryStreamExt};
     let run: Vec<_> = run.into_iter().map(|file| (vectors.get(&file.file_name).cloned(), file)).collect();
     futures::stream::iter(run)
         .then(move |(deleted, file)| {
             let (files, fields) = (files.clone(), fields.clone());
-            async move { files.read(&file, &fields, deleted).await }
+            async move {
+                let level = file.level;
+                Ok::<_, Error>(files.read(&file, &fields, deleted).await?.map_ok(move |batch| (batch, level)))
+            }
         })
         .try_flatten()
         .boxed()

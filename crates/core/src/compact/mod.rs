@@ -4,13 +4,13 @@
 //! the bucket returns.
 
 mod bucket;
+mod changes;
 mod dedicated;
 mod files;
 mod levels;
 mod pick;
 mod plan;
 mod run;
-mod supersede;
 mod table;
 
 pub(crate) use bucket::{Compactor, Settings};
@@ -19,5 +19,5 @@ pub(crate) use files::{BucketFiles, Output, Sink};
 pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
 pub use plan::{Ascent, Limits, Step, plan};
-pub(crate) use run::Compacted;
+pub(crate) use run::{Compacted, Task};
 pub(crate) use table::TableFiles;

@@ -41,6 +41,8 @@ pub enum Ascent {
     Clean,
     /// When it holds none and goes to the highest level; elsewhere the rows that it supersedes must be merged into it.
     CleanToTheTop,
+    /// When it goes to the highest level, for the same reason.
+    ToTheTop,
 }
 
 impl Ascent {
@@ -49,6 +51,7 @@ impl Ascent {
             Self::Free => true,
             Self::Clean => !retracts,
             Self::CleanToTheTop => !retracts && to_the_top,
+            Self::ToTheTop => to_the_top,
         }
     }
 }

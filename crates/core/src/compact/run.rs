@@ -1,19 +1,20 @@
-//! Carrying out a plan: sections are merged and written, files are moved to their new level.
+//! Carrying out a plan: sections are merged and written, files are moved to their new level, changes are told.
 //!
 //! Memory is bounded by the runs of one section times a batch. A compaction that fails deletes what it wrote.
 
 use std::sync::Arc;
 
 use futures::StreamExt;
+use linn_format::Result;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::{FileKind, IndexManifestEntry};
 use linn_format::types::DataField;
-use linn_format::{BatchStream, Result};
 
-use super::files::{BucketFiles, Output, read_run};
+use super::changes::Changes;
+use super::files::{BucketFiles, Output, Sink, read_run};
 use super::plan::Step;
-use super::supersede::{Above, Marks, Superseding};
-use crate::merge::{MergeSpec, Section, merge};
+use crate::lookup::{Below, Marks};
+use crate::merge::{Before, How, MergeSpec, Merged, Section, merge_changes};
 use crate::vector::BucketVectors;
 
 /// What a compaction took in and made.
@@ -23,6 +24,8 @@ pub(crate) struct Compacted {
     pub(crate) before: Vec<Arc<DataFileMeta>>,
     /// Files that take their place; an upgraded file is in both, at its old and at its new level.
     pub(crate) after: Vec<Arc<DataFileMeta>>,
+    /// What the table's rows were and are, where a changelog is asked for.
+    pub(crate) changelog: Vec<Arc<DataFileMeta>>,
     /// Rows of other files that were superseded; their deletion vectors say so from now on.
     pub(crate) marks: Marks,
 }
@@ -38,99 +41,115 @@ pub(crate) struct Task {
     pub(crate) steps: Vec<Step>,
     /// Level of the result.
     pub(crate) output_level: i32,
+    /// Whether that is the highest.
+    pub(crate) is_top: bool,
     /// Whether retractions are left out of it.
     pub(crate) drop_deletes: bool,
     /// Rows in a batch.
     pub(crate) batch_size: usize,
     /// Deletion vectors of the bucket; none in tables that have none.
     pub(crate) vectors: Arc<BucketVectors>,
-    /// How records of level 0 find what they supersede in the files above; `None` in tables without vectors.
-    pub(crate) superseding: Option<Arc<Superseding>>,
-    /// Files above level 0 that are no part of this.
-    pub(crate) above: Vec<Arc<DataFileMeta>>,
+    /// What to tell.
+    pub(crate) changes: Arc<Changes>,
+    /// The files that lie below the compaction, for lookups.
+    pub(crate) below: Vec<Arc<DataFileMeta>>,
+}
+
+/// Where merged rows and changes go.
+struct Sinks {
+    rows: Option<Box<dyn Sink>>,
+    changes: Option<Box<dyn Sink>>,
 }
 
 impl Task {
     /// Runs it.
     pub(crate) async fn run(self) -> Result<Compacted> {
         let mut done = Compacted::default();
+        let below = self.changes.looks_up.then(|| Below::new(&self)).transpose()?;
         for step in &self.steps {
-            match step {
-                Step::Upgrade(file) => {
-                    let mut moved = DataFileMeta::clone(file);
-                    moved.level = self.output_level;
-                    let section = Section { runs: vec![vec![file.clone()]] };
-                    if let Err(e) = self.supersede(&section, &mut done.marks).await {
-                        self.give_up(&done.before, &done.after, &[]).await;
-                        return Err(e);
-                    }
-                    done.before.push(file.clone());
-                    done.after.push(Arc::new(moved));
-                }
-                Step::Rewrite(sections) => match self.rewrite(sections, &mut done.marks).await {
-                    Ok(files) => {
-                        done.before.extend(sections.iter().flat_map(Section::files).cloned());
-                        done.after.extend(files);
-                    }
-                    Err(e) => {
-                        self.give_up(&done.before, &done.after, &[]).await;
-                        return Err(e);
-                    }
-                },
+            if let Err(e) = self.step(step, below.as_ref(), &mut done).await {
+                self.give_up(&done.before, &done.after, &done.changelog, &[]).await;
+                return Err(e);
             }
+        }
+        if let Some(below) = below.filter(|_| self.changes.needs_places) {
+            done.marks = below.marks().await;
         }
         Ok(done)
     }
 
-    fn above(&self) -> Above<'_> {
-        let (files, vectors) = (&self.files, &*self.vectors);
-        Above { files, above: &self.above, vectors, batch_size: self.batch_size }
-    }
-
-    /// Marks the rows that the records of level 0 in a section supersede, and returns them.
-    async fn supersede(&self, section: &Section, marks: &mut Marks) -> Result<Marks> {
-        let Some(superseding) = &self.superseding else { return Ok(Marks::new()) };
-        let found = superseding.find(section, &self.above()).await?;
-        for (file, positions) in &found {
-            *marks.entry(file.clone()).or_default() |= positions;
-        }
-        Ok(found)
-    }
-
-    async fn rewrite(&self, sections: &[Section], marks: &mut Marks) -> Result<Vec<Arc<DataFileMeta>>> {
-        let mut sink = self.files.write(Output::Data(self.output_level, FileSource::Compact)).await?;
-        let fields: Arc<[DataField]> = self.spec.read_fields().into();
-        for section in sections {
-            let mut merged = match self.merged(section, &fields, marks).await {
-                Ok(merged) => merged,
-                Err(e) => {
-                    sink.abort().await.ok();
-                    return Err(e);
+    async fn step(&self, step: &Step, below: Option<&Below>, done: &mut Compacted) -> Result<()> {
+        let before = self.before(step, below);
+        match step {
+            Step::Upgrade(file) => {
+                let tells = self.changes.told.is_some() || self.changes.needs_places;
+                if tells && !matches!(before, Before::Untold) {
+                    let alone = Section { runs: vec![vec![file.clone()]] };
+                    let (_, changelog) = self.merge(std::slice::from_ref(&alone), before, false).await?;
+                    done.changelog.extend(changelog);
                 }
-            };
-            while let Some(batch) = merged.next().await {
-                let written = match batch {
-                    Ok(batch) => sink.write(&batch).await,
-                    Err(e) => Err(e),
-                };
-                if let Err(e) = written {
-                    sink.abort().await.ok();
-                    return Err(e);
-                }
+                let mut moved = DataFileMeta::clone(file);
+                moved.level = self.output_level;
+                done.before.push(file.clone());
+                done.after.push(Arc::new(moved));
+            }
+            Step::Rewrite(sections) => {
+                let (files, changelog) = self.merge(sections, before, true).await?;
+                done.before.extend(files_of(step).cloned());
+                done.after.extend(files);
+                done.changelog.extend(changelog);
             }
         }
-        sink.close().await
+        Ok(())
     }
 
-    /// A section's rows, with those above that they supersede where these take part in the merge.
-    async fn merged(&self, section: &Section, fields: &Arc<[DataField]>, marks: &mut Marks) -> Result<BatchStream> {
-        let found = self.supersede(section, marks).await?;
-        let run = |run: &Vec<_>| read_run(self.files.clone(), run.clone(), fields.clone(), &self.vectors);
-        let mut runs: Vec<BatchStream> = section.runs.iter().map(run).collect();
-        if let Some(superseding) = self.superseding.as_ref().filter(|s| s.merges()) {
-            runs.extend(superseding.rows(&found, &self.spec, &self.above())?);
+    /// What the rows of a step are compared with.
+    fn before(&self, step: &Step, below: Option<&Below>) -> Before {
+        let has_new = files_of(step).any(|f| f.level == 0);
+        match below {
+            Some(below) if self.output_level > 0 && has_new => Before::Older(below.older()),
+            None if self.changes.at_top && self.is_top => Before::Level(self.output_level),
+            _ => Before::Untold,
         }
-        Ok(merge(runs, self.spec.clone(), !self.drop_deletes, self.batch_size))
+    }
+
+    /// Merges sections into new files of data, unless they stay as they are, and of the changelog.
+    async fn merge(
+        &self,
+        sections: &[Section],
+        before: Before,
+        rewrite: bool,
+    ) -> Result<(Vec<Arc<DataFileMeta>>, Vec<Arc<DataFileMeta>>)> {
+        let changes = match &before {
+            Before::Untold => None,
+            _ => self.changes.told.clone(),
+        };
+        let mut sinks = Sinks { rows: None, changes: None };
+        if rewrite {
+            sinks.rows = Some(self.files.write(Output::Data(self.output_level, FileSource::Compact)).await?);
+        }
+        if changes.is_some() {
+            sinks.changes = Some(self.files.write(Output::Changelog(self.output_level)).await?);
+        }
+        let how = How { keep_deletes: !self.drop_deletes, batch_size: self.batch_size, before, changes };
+        for section in sections {
+            if let Err(e) = self.section(section, how.clone(), &mut sinks).await {
+                sinks.abort().await;
+                return Err(e);
+            }
+        }
+        sinks.close(&*self.files).await
+    }
+
+    async fn section(&self, section: &Section, how: How, sinks: &mut Sinks) -> Result<()> {
+        let fields: Arc<[DataField]> = self.spec.read_fields().into();
+        let run = |run: &Vec<_>| read_run(self.files.clone(), run.clone(), fields.clone(), &self.vectors);
+        let runs = section.runs.iter().map(run).collect();
+        let mut merged = merge_changes(runs, self.spec.clone(), how);
+        while let Some(part) = merged.next().await {
+            sinks.write(part?).await?;
+        }
+        Ok(())
     }
 
     /// Deletes the files that were made, but not those that only moved, and the index files that were.
@@ -138,6 +157,7 @@ impl Task {
         &self,
         before: &[Arc<DataFileMeta>],
         after: &[Arc<DataFileMeta>],
+        changelog: &[Arc<DataFileMeta>],
         index_changes: &[IndexManifestEntry],
     ) {
         for line in index_changes.iter().filter(|line| line.kind == FileKind::Add) {
@@ -148,5 +168,56 @@ impl Task {
                 self.files.delete(file).await.ok();
             }
         }
+        for file in changelog {
+            self.files.delete(file).await.ok();
+        }
+    }
+}
+
+fn files_of(step: &Step) -> impl Iterator<Item = &Arc<DataFileMeta>> {
+    let (file, sections) = match step {
+        Step::Upgrade(file) => (Some(file), None),
+        Step::Rewrite(sections) => (None, Some(sections)),
+    };
+    file.into_iter().chain(sections.into_iter().flatten().flat_map(Section::files))
+}
+
+impl Sinks {
+    async fn write(&mut self, part: Merged) -> Result<()> {
+        if let (Some(sink), Some(rows)) = (&mut self.rows, &part.rows) {
+            sink.write(rows).await?;
+        }
+        if let (Some(sink), Some(changes)) = (&mut self.changes, &part.changes) {
+            sink.write(changes).await?;
+        }
+        Ok(())
+    }
+
+    async fn abort(self) {
+        for sink in self.rows.into_iter().chain(self.changes) {
+            sink.abort().await.ok();
+        }
+    }
+
+    /// Finishes the files of both; when one fails nothing stays.
+    async fn close(self, files: &dyn BucketFiles) -> Result<(Vec<Arc<DataFileMeta>>, Vec<Arc<DataFileMeta>>)> {
+        let rows = match self.rows {
+            Some(sink) => sink.close().await,
+            None => Ok(Vec::new()),
+        };
+        let changes = match self.changes {
+            Some(sink) if rows.is_ok() => sink.close().await,
+            Some(sink) => sink.abort().await.map(|()| Vec::new()),
+            None => Ok(Vec::new()),
+        };
+        let (rows, changes) = match (rows, changes) {
+            (Ok(rows), Ok(changes)) => return Ok((rows, changes)),
+            (rows, changes) => (rows, changes),
+        };
+        let written: Vec<_> = rows.iter().chain(&changes).flatten().collect();
+        for file in written {
+            files.delete(file).await.ok();
+        }
+        Err(rows.err().or(changes.err()).unwrap_or_else(|| linn_format::Error::internal("files that cannot be closed")))
     }
 }

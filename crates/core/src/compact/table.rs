@@ -49,7 +49,7 @@ impl BucketFiles for TableFiles {
     async fn write(&self, output: Output) -> Result<Box<dyn Sink>> {
         let (level, source, kind) = match output {
             Output::Data(level, source) => (level, source, FileKind::KeyValue),
-            Output::Changelog => (0, FileSource::Append, FileKind::Changelog),
+            Output::Changelog(level) => (level, FileSource::Append, FileKind::Changelog),
         };
         Ok(Box::new(RollingWriter::new(&self.table, &self.partition, self.bucket, level, source, kind)?))
     }

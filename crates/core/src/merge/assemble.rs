@@ -1,14 +1,27 @@
 //! Collects merged rows from sources and gives them out as batches; the part that all kinds of merges share.
+//!
+//! Where a changelog is asked for, every group says what was there before: the row that came out is compared with it,
+//! and both become selections of a second output.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use linn_format::Result;
 
+use super::changelog::{Changelog, Merged};
 use super::engine::MergeEngine;
 use super::output::Output;
-use super::source::{Cell, Pick, Record, Source, is_retract, retain};
+use super::source::{Cell, Record, Source, is_retract, retain};
 use super::spec::MergeSpec;
+
+/// What a group of records changes for those who follow the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Nothing that is to be told.
+    Untold,
+    /// The row, where this record of the group was before; `None` where the key was not there.
+    From(Option<Record>),
+}
 
 /// Sources, engine, and the rows merged since the last batch.
 pub(crate) struct Assembler {
@@ -20,6 +33,7 @@ pub(crate) struct Assembler {
     columns: Vec<usize>,
     sources: Vec<Source>,
     output: Output,
+    changelog: Option<Changelog>,
     cells: Vec<(usize, Cell)>,
     filtered: Vec<Record>,
 }
@@ -40,6 +54,7 @@ impl Assembler {
         Ok(Self {
             columns: (0..spec.wanted()).collect(),
             output: Output::new(selections.len()),
+            changelog: None,
             spec,
             engine,
             keep_deletes,
@@ -51,9 +66,14 @@ impl Assembler {
         })
     }
 
-    /// Appends a key-value batch with the columns the spec reads; returns its number.
-    pub(crate) fn add_source(&mut self, batch: &RecordBatch) -> Result<usize> {
-        let source = Source::new(batch, self.spec.read_fields().len())?;
+    /// From now on changes are told; updates that differ in none of the `compared` columns are not, where given.
+    pub(crate) fn tell_changes(&mut self, compared: Option<Vec<usize>>) {
+        self.changelog = Some(Changelog::new(self.selections.len(), compared));
+    }
+
+    /// Appends a key-value batch with the columns the spec reads, from a file of `level`; returns its number.
+    pub(crate) fn add_source(&mut self, batch: &RecordBatch, level: i32) -> Result<usize> {
+        let source = Source::new(batch, self.spec.read_fields().len(), level)?;
         self.engine.add_source(&source.columns, source.len())?;
         self.sources.push(source);
         Ok(self.sources.len() - 1)
@@ -72,34 +92,39 @@ impl Assembler {
 
     /// Rows that wait to be given out.
     pub(crate) fn pending(&self) -> usize {
-        self.output.len()
+        self.output.len().max(self.changelog.as_ref().map_or(0, Changelog::len) / 2)
     }
 
-    /// A range of rows of which each is alone with its key.
-    pub(crate) fn range(&mut self, source: usize, start: usize, end: usize) {
+    /// A range of rows of which each is alone with its key; with `new` they were not there before.
+    pub(crate) fn range(&mut self, source: usize, start: usize, end: usize, new: bool) {
         let kinds = &self.sources[source].kinds[start..end];
-        if self.keep_deletes || kinds.iter().all(|k| !is_retract(*k)) {
+        let changelog = self.changelog.as_mut().filter(|_| new);
+        if kinds.iter().all(|k| !is_retract(*k)) {
+            if let Some(changelog) = changelog {
+                changelog.insert_range(source as u32, start, kinds.len());
+            }
             self.output.push_range(source as u32, start, kinds);
             return;
         }
-        let mut from = 0;
-        for (at, kind) in kinds.iter().enumerate() {
-            if is_retract(*kind) {
-                if at > from {
-                    self.output.push_range(source as u32, start + from, &kinds[from..at]);
-                }
-                from = at + 1;
+        let adds = |at: &usize| !is_retract(kinds[*at]);
+        if let Some(changelog) = changelog {
+            for at in (0..kinds.len()).filter(adds) {
+                changelog.insert_range(source as u32, start + at, 1);
             }
         }
-        if kinds.len() > from {
-            self.output.push_range(source as u32, start + from, &kinds[from..]);
+        if self.keep_deletes {
+            self.output.push_range(source as u32, start, kinds);
+            return;
+        }
+        for at in (0..kinds.len()).filter(adds) {
+            self.output.push_range(source as u32, start + at, &kinds[at..=at]);
         }
     }
 
-    /// A group of records with one key, oldest first.
-    pub(crate) fn group(&mut self, group: &[Record]) -> Result<()> {
+    /// A group of records with one key, oldest first, and what it changes.
+    pub(crate) fn group(&mut self, group: &[Record], change: Change) -> Result<()> {
         if let [one] = group {
-            self.push(one.pick, one.kind);
+            self.emit(Some(*one), change);
             return Ok(());
         }
         if self.spec.ignores_delete() && group.iter().any(|r| is_retract(r.kind)) {
@@ -109,48 +134,71 @@ impl Assembler {
             let merged = match live.as_slice() {
                 [] => Ok(()),
                 [one] => {
-                    self.push(one.pick, one.kind);
+                    self.emit(Some(*one), change);
                     Ok(())
                 }
-                many => self.merge(many),
+                many => self.merge(many, change),
             };
             self.filtered = live;
             return merged;
         }
-        self.merge(group)
+        self.merge(group, change)
     }
 
-    fn push(&mut self, pick: Pick, kind: i8) {
-        if self.keep_deletes || !is_retract(kind) {
-            self.output.push(pick, kind, &[]);
-        }
-    }
-
-    fn merge(&mut self, group: &[Record]) -> Result<()> {
+    fn merge(&mut self, group: &[Record], change: Change) -> Result<()> {
         self.cells.clear();
-        if let Some(verdict) = self.engine.merge(group, &mut self.cells)?
-            && (self.keep_deletes || !is_retract(verdict.kind))
-        {
-            self.output.push(verdict.base.pick, verdict.kind, &self.cells);
-        }
+        let verdict = self.engine.merge(group, &mut self.cells)?;
+        let row = verdict.map(|v| Record { pick: v.base.pick, kind: v.kind });
+        let cells = std::mem::take(&mut self.cells);
+        self.put(row, &cells, change);
+        self.cells = cells;
         Ok(())
+    }
+
+    fn emit(&mut self, row: Option<Record>, change: Change) {
+        self.put(row, &[], change);
+    }
+
+    /// Takes the row of a key in: a record that stands but for the `cells` of some selections.
+    fn put(&mut self, row: Option<Record>, cells: &[(usize, Cell)], change: Change) {
+        if let Some(row) = row
+            && (self.keep_deletes || !is_retract(row.kind))
+        {
+            self.output.push(row.pick, row.kind, cells);
+        }
+        if let (Some(changelog), Change::From(before)) = (&mut self.changelog, change) {
+            changelog.push(before, row, cells);
+        }
     }
 
     /// The rows merged since the last call; `None` when there are none.
     pub(crate) fn take_batch(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(self.take()?.rows)
+    }
+
+    /// The rows merged and the changes told since the last call.
+    pub(crate) fn take(&mut self) -> Result<Merged> {
         let mut computed: Vec<Option<ArrayRef>> = vec![None; self.selection_of.len()];
         for columns in &self.selections {
             for &column in columns {
                 computed[column] = self.engine.computed(column)?;
             }
         }
-        if self.output.len() == 0 {
-            return Ok(None);
-        }
-        self.output
-            .gather(&self.sources, self.spec.output_schema(), &self.columns, &self.selection_of, |column| {
-                Ok(computed.get(column).cloned().flatten())
-            })
-            .map(Some)
+        let schema = self.spec.output_schema();
+        let (sources, columns, selection_of) = (&self.sources, &self.columns, &self.selection_of);
+        let gather = |output: &mut Output| {
+            if output.len() == 0 {
+                return Ok(None);
+            }
+            let computed = |column: usize| Ok(computed.get(column).cloned().flatten());
+            output.gather(sources, schema, columns, selection_of, computed).map(Some)
+        };
+        let rows = gather(&mut self.output)?;
+        let changes = match &mut self.changelog {
+            Some(changelog) => changelog.take(gather)?,
+            None => None,
+        };
+        Ok(Merged { rows, changes })
     }
 }
+

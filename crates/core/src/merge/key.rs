@@ -28,15 +28,6 @@ pub(crate) enum Keys {
 }
 
 impl Keys {
-    /// Rows.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::U64(keys) => keys.len(),
-            Self::U128(keys) => keys.len(),
-            Self::Rows(keys) => keys.num_rows(),
-        }
-    }
-
     /// Compares row `a` of `self` with row `b` of `other`; both must come from the same [`KeyEncoder`].
     pub(crate) fn compare(&self, a: usize, other: &Self, b: usize) -> std::cmp::Ordering {
         match (self, other) {

@@ -6,10 +6,11 @@
 //! user sequence, sequence number, run age) alone, not on batches or on how runs were cut.
 
 mod assemble;
+mod changelog;
 mod engine;
 mod function;
-mod join;
 mod key;
+mod older;
 mod output;
 mod run;
 mod section;
@@ -17,13 +18,16 @@ mod sort;
 mod source;
 mod spec;
 mod tree;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use join::intersect;
+pub(crate) use changelog::Merged;
 pub(crate) use key::{KeyEncoder, Keys};
+pub(crate) use older::{Found, Older};
 pub use run::merge;
+pub(crate) use run::{Before, How, LeveledStream, gallop, merge_changes, merge_levels};
 pub use section::{KeyBound, KeyOrder, Section, sections};
 pub(crate) use sort::SortedBuffer;
 pub use spec::{MergeSpec, key_value_fields, key_value_schema};

@@ -48,10 +48,7 @@ impl Output {
                 self.overrides[selection].push((self.rows as u32, cell));
             }
         }
-        match self.stretches.last_mut() {
-            Some(s) if s.source == pick.source && s.start + s.len == pick.row => s.len += 1,
-            _ => self.stretches.push(Stretch { source: pick.source, start: pick.row, len: 1 }),
-        }
+        self.stretch(pick.source, pick.row, 1);
         self.kinds.push(kind);
         self.rows += 1;
     }
@@ -59,13 +56,25 @@ impl Output {
     /// Appends a range of rows of one source as they are.
     #[inline]
     pub(crate) fn push_range(&mut self, source: u32, start: usize, kinds: &[i8]) {
-        let len = kinds.len() as u32;
-        match self.stretches.last_mut() {
-            Some(s) if s.source == source && s.start + s.len == start as u32 => s.len += len,
-            _ => self.stretches.push(Stretch { source, start: start as u32, len }),
-        }
+        self.stretch(source, start as u32, kinds.len() as u32);
         self.kinds.extend_from_slice(kinds);
         self.rows += kinds.len();
+    }
+
+    /// Appends a range of rows of one source, all with the same kind.
+    #[inline]
+    pub(crate) fn push_same(&mut self, source: u32, start: usize, len: usize, kind: i8) {
+        self.stretch(source, start as u32, len as u32);
+        self.kinds.resize(self.kinds.len() + len, kind);
+        self.rows += len;
+    }
+
+    #[inline]
+    fn stretch(&mut self, source: u32, start: u32, len: u32) {
+        match self.stretches.last_mut() {
+            Some(s) if s.source == source && s.start + s.len == start => s.len += len,
+            _ => self.stretches.push(Stretch { source, start, len }),
+        }
     }
 
     /// Turns the selections into a batch of `schema`, whose value columns are the `columns` of the sources, and

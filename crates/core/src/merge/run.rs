@@ -6,13 +6,46 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_row::Rows;
 use futures::StreamExt;
+use futures::stream::BoxStream;
 use linn_format::{BatchStream, Error, Result};
 
-use super::assemble::Assembler;
+use super::assemble::{Assembler, Change};
+use super::changelog::Merged;
 use super::key::{KeyColumn, KeyEncoder, KeyWidth, Keys};
+use super::older::Older;
 use super::source::{Pick, Record, retain};
 use super::spec::MergeSpec;
 use super::tree::LoserTree;
+use super::waiting::Waiting;
+
+/// A sorted run whose batches come with the level of the file that they lie in.
+pub(crate) type LeveledStream = BoxStream<'static, Result<(RecordBatch, i32)>>;
+
+/// What a merge compares its rows with, to tell their changes.
+#[derive(Clone, Default)]
+pub(crate) enum Before {
+    /// With nothing.
+    #[default]
+    Untold,
+    /// With the records of this level, the highest, all of which are merged.
+    Level(i32),
+    /// With the records above level 0, or where none is merged with those of files below. Only keys with a record of
+    /// level 0 are looked up.
+    Older(Arc<futures::lock::Mutex<dyn Older>>),
+}
+
+/// How runs are merged.
+#[derive(Clone)]
+pub(crate) struct How {
+    /// Whether retractions come out.
+    pub(crate) keep_deletes: bool,
+    /// Rows of a batch.
+    pub(crate) batch_size: usize,
+    /// What was before.
+    pub(crate) before: Before,
+    /// Whether changes come out, and in which columns an update must differ to be told.
+    pub(crate) changes: Option<Option<Vec<usize>>>,
+}
 
 /// Merges runs of key-value batches into one stream of key-value batches with one row per key, sorted by key.
 ///
@@ -25,17 +58,40 @@ use super::tree::LoserTree;
 /// # Errors
 /// `Corrupt` when a run is not sorted, `Invalid` when the merge engine refuses a record, and whatever the runs yield.
 pub fn merge(runs: Vec<BatchStream>, spec: Arc<MergeSpec>, keep_deletes: bool, batch_size: usize) -> BatchStream {
+    let runs = runs.into_iter().map(|run| run.map(|batch| Ok((batch?, 0))).boxed()).collect();
+    merge_levels(runs, spec, keep_deletes, batch_size)
+}
+
+/// As [`merge`], of files whose levels matter: in a table whose compactions look older records up, that of the lowest
+/// level above 0 holds everything below it already (cases: S3).
+pub(crate) fn merge_levels(
+    runs: Vec<LeveledStream>,
+    spec: Arc<MergeSpec>,
+    keep_deletes: bool,
+    batch_size: usize,
+) -> BatchStream {
+    let how = How { keep_deletes, batch_size, before: Before::Untold, changes: None };
+    let rows = merge_changes(runs, spec, how).filter_map(|merged| async move { merged.map(|m| m.rows).transpose() });
+    rows.boxed()
+}
+
+/// As [`merge_levels`], with the changes that the merge makes.
+pub(crate) fn merge_changes(
+    runs: Vec<LeveledStream>,
+    spec: Arc<MergeSpec>,
+    how: How,
+) -> BoxStream<'static, Result<Merged>> {
     let start = move || {
         let encoder = spec.key_encoder()?;
         Ok(match encoder.width() {
-            KeyWidth::U64 => Merger::<Vec<u64>>::new(runs, spec, encoder, keep_deletes, batch_size)?.into_stream(),
-            KeyWidth::U128 => Merger::<Vec<u128>>::new(runs, spec, encoder, keep_deletes, batch_size)?.into_stream(),
-            KeyWidth::Rows => Merger::<Rows>::new(runs, spec, encoder, keep_deletes, batch_size)?.into_stream(),
+            KeyWidth::U64 => Merger::<Vec<u64>>::new(runs, spec, encoder, how)?.into_stream(),
+            KeyWidth::U128 => Merger::<Vec<u128>>::new(runs, spec, encoder, how)?.into_stream(),
+            KeyWidth::Rows => Merger::<Rows>::new(runs, spec, encoder, how)?.into_stream(),
         })
     };
     match start() {
         Ok(stream) => stream,
-        Err(e) => futures::stream::iter([Err::<RecordBatch, Error>(e)]).boxed(),
+        Err(e) => futures::stream::iter([Err::<Merged, Error>(e)]).boxed(),
     }
 }
 
@@ -51,24 +107,28 @@ enum Head {
 }
 
 /// What a source needs for comparisons, beside its columns.
-struct Order<C> {
-    keys: C,
-    sequence: Option<Keys>,
+pub(super) struct Order<C> {
+    pub(super) keys: C,
+    pub(super) sequence: Option<Keys>,
     /// Whether no two rows have the same key.
     unique: bool,
 }
 
-struct Merger<C: KeyColumn> {
+pub(super) struct Merger<C: KeyColumn> {
     /// Oldest run first, so that the run number is the last tie-break.
-    runs: Vec<BatchStream>,
+    runs: Vec<LeveledStream>,
     heads: Vec<Head>,
+    pub(super) spec: Arc<MergeSpec>,
     encoder: KeyEncoder,
     sequence_encoder: Option<KeyEncoder>,
-    orders: Vec<Order<C>>,
+    pub(super) orders: Vec<Order<C>>,
     tree: Option<LoserTree>,
-    assembler: Assembler,
+    pub(super) assembler: Assembler,
     group: Vec<Record>,
     batch_size: usize,
+    pub(super) before: Before,
+    /// Groups whose older records have not been looked up.
+    pub(super) waiting: Waiting,
 }
 
 enum Step {
@@ -82,31 +142,37 @@ enum Step {
 
 impl<C: KeyColumn> Merger<C> {
     fn new(
-        mut runs: Vec<BatchStream>,
+        mut runs: Vec<LeveledStream>,
         spec: Arc<MergeSpec>,
         encoder: KeyEncoder,
-        keep_deletes: bool,
-        batch_size: usize,
+        how: How,
     ) -> Result<Self> {
         runs.reverse();
+        let mut assembler = Assembler::new(spec.clone(), how.keep_deletes)?;
+        if let Some(compared) = how.changes {
+            assembler.tell_changes(compared);
+        }
         Ok(Self {
             heads: vec![Head::Wanting; runs.len()],
             runs,
             encoder,
             sequence_encoder: spec.sequence_encoder()?,
             orders: Vec::new(),
+            spec,
             tree: None,
-            assembler: Assembler::new(spec, keep_deletes)?,
+            assembler,
             group: Vec::new(),
-            batch_size: batch_size.max(1),
+            batch_size: how.batch_size.max(1),
+            before: how.before,
+            waiting: Waiting::default(),
         })
     }
 
-    fn into_stream(self) -> BatchStream {
+    fn into_stream(self) -> BoxStream<'static, Result<Merged>> {
         futures::stream::unfold(Some(self), |state| async move {
             let mut merger = state?;
             match merger.next_batch().await {
-                Ok(Some(batch)) => Some((Ok(batch), Some(merger))),
+                Ok(Some(merged)) => Some((Ok(merged), Some(merger))),
                 Ok(None) => None,
                 Err(e) => Some((Err(e), None)),
             }
@@ -114,7 +180,7 @@ impl<C: KeyColumn> Merger<C> {
         .boxed()
     }
 
-    async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+    async fn next_batch(&mut self) -> Result<Option<Merged>> {
         if self.tree.is_none() {
             for run in 0..self.runs.len() {
                 self.read(run).await?;
@@ -129,15 +195,21 @@ impl<C: KeyColumn> Merger<C> {
                     self.replay();
                 }
                 Step::Full => {
-                    let batch = self.assembler.take_batch()?;
+                    let merged = self.take_merged().await?;
                     self.drop_sources();
-                    if batch.is_some() {
-                        return Ok(batch);
+                    if merged.is_some() {
+                        return Ok(merged);
                     }
                 }
-                Step::Done => return self.assembler.take_batch(),
+                Step::Done => return self.take_merged().await,
             }
         }
+    }
+
+    async fn take_merged(&mut self) -> Result<Option<Merged>> {
+        self.look_up().await?;
+        let merged = self.assembler.take()?;
+        Ok((merged.rows.is_some() || merged.changes.is_some()).then_some(merged))
     }
 
     /// Reads the next batch of a run that has rows.
@@ -147,22 +219,31 @@ impl<C: KeyColumn> Merger<C> {
             _ => None,
         };
         loop {
-            let Some(batch) = self.runs[run].next().await.transpose()? else {
+            let Some((batch, level)) = self.runs[run].next().await.transpose()? else {
                 self.heads[run] = Head::Done;
                 return Ok(());
             };
             if batch.num_rows() > 0 {
-                return self.load(run, &batch, last);
+                return self.load(run, &batch, level, last);
             }
         }
     }
 
-    fn load(&mut self, run: usize, batch: &RecordBatch, last: Option<(usize, usize)>) -> Result<()> {
-        let source = self.assembler.add_source(batch)?;
+    /// Takes in a batch, whose number is the returned one among the sources and the orders.
+    pub(super) fn add_source(&mut self, batch: &RecordBatch, level: i32) -> Result<usize> {
+        let source = self.assembler.add_source(batch, level)?;
         let len = batch.num_rows();
         let columns = &self.assembler.sources()[source].columns;
         let keys = C::from_keys(self.encoder.encode(columns, len)?)?;
         let sequence = self.sequence_encoder.as_ref().map(|e| e.encode(columns, len)).transpose()?;
+        self.orders.push(Order { keys, sequence, unique: false });
+        Ok(source)
+    }
+
+    fn load(&mut self, run: usize, batch: &RecordBatch, level: i32, last: Option<(usize, usize)>) -> Result<()> {
+        let source = self.add_source(batch, level)?;
+        let len = batch.num_rows();
+        let keys = &self.orders[source].keys;
         let mut unique = true;
         for row in 1..len {
             match keys.key(row - 1).cmp(&keys.key(row)) {
@@ -176,7 +257,7 @@ impl<C: KeyColumn> Merger<C> {
         {
             return Err(unsorted());
         }
-        self.orders.push(Order { keys, sequence, unique });
+        self.orders[source].unique = unique;
         self.heads[run] = Head::At { source, row: 0, len };
         Ok(())
     }
@@ -198,12 +279,17 @@ impl<C: KeyColumn> Merger<C> {
 
     /// The order among records of one key: user sequence, sequence number, run.
     fn comes_earlier(&self, (a, sa, ra): (usize, usize, usize), (b, sb, rb): (usize, usize, usize)) -> bool {
+        self.sequence_order((sa, ra), (sb, rb)).then(a.cmp(&b)) == Ordering::Less
+    }
+
+    /// The order among records of one key that two rows of sources name: user sequence, sequence number.
+    pub(super) fn sequence_order(&self, (sa, ra): (usize, usize), (sb, rb): (usize, usize)) -> Ordering {
         let user = match (&self.orders[sa].sequence, &self.orders[sb].sequence) {
             (Some(x), Some(y)) => x.compare(ra, y, rb),
             _ => Ordering::Equal,
         };
         let sources = self.assembler.sources();
-        user.then_with(|| sources[sa].sequence[ra].cmp(&sources[sb].sequence[rb])).then(a.cmp(&b)) == Ordering::Less
+        user.then_with(|| sources[sa].sequence[ra].cmp(&sources[sb].sequence[rb]))
     }
 
     fn winner(&self) -> usize {
@@ -245,7 +331,7 @@ impl<C: KeyColumn> Merger<C> {
             }
             let end = self.pass_through(run, source, row, len);
             if end > row {
-                self.assembler.range(source, row, end);
+                self.pass(source, row, end);
                 self.heads[run] = Head::At { source, row: end, len };
                 self.replay();
             } else if let Some(step) = self.take(run, source, row, len) {
@@ -256,7 +342,7 @@ impl<C: KeyColumn> Merger<C> {
 
     /// A batch is also given out when many sources have piled up without yielding rows.
     fn is_full(&self) -> bool {
-        self.assembler.pending() >= self.batch_size || self.orders.len() > 3 * self.runs.len() + 2
+        self.assembler.pending() + self.waiting.rows() >= self.batch_size || self.orders.len() > 3 * self.runs.len() + 2
     }
 
     fn in_group(&self, source: usize, row: usize) -> bool {
@@ -297,11 +383,35 @@ impl<C: KeyColumn> Merger<C> {
         None
     }
 
-    fn close_group(&mut self) -> Result<()> {
-        if !self.group.is_empty() {
-            self.assembler.group(&self.group)?;
-            self.group.clear();
+    /// Rows that are alone with their keys.
+    fn pass(&mut self, source: usize, start: usize, end: usize) {
+        match &self.before {
+            Before::Untold => self.assembler.range(source, start, end, false),
+            Before::Level(level) => {
+                let new = self.assembler.sources()[source].level != *level;
+                self.assembler.range(source, start, end, new);
+            }
+            Before::Older(_) => self.waiting.range(source, start, end),
         }
+    }
+
+    fn close_group(&mut self) -> Result<()> {
+        if self.group.is_empty() {
+            return Ok(());
+        }
+        if self.spec.folds_levels() {
+            keep_lowest(&mut self.group, |r| self.assembler.sources()[r.pick.source as usize].level);
+        }
+        match &self.before {
+            Before::Untold => self.assembler.group(&self.group, Change::Untold)?,
+            Before::Level(level) => {
+                let sources = self.assembler.sources();
+                let old = self.group.iter().find(|r| sources[r.pick.source as usize].level == *level).copied();
+                self.assembler.group(&self.group, Change::From(old))?;
+            }
+            Before::Older(_) => self.waiting.group(&self.group),
+        }
+        self.group.clear();
         Ok(())
     }
 
@@ -326,13 +436,20 @@ impl<C: KeyColumn> Merger<C> {
     }
 }
 
+/// Of the records above level 0 only that of the lowest level stays, as it holds the others.
+fn keep_lowest(group: &mut Vec<Record>, level: impl Fn(&Record) -> i32) {
+    if let Some(lowest) = group.iter().map(&level).filter(|l| *l > 0).min() {
+        group.retain(|r| level(r) <= 0 || level(r) == lowest);
+    }
+}
+
 fn unsorted() -> Error {
     Error::corrupt("a sorted run is not sorted by key")
 }
 
 /// The first of the rows from `start` to `end` for which `holds` is false, which it is for all that follow. The search
 /// widens from the start, as most ranges are short.
-pub(super) fn gallop(start: usize, end: usize, holds: impl Fn(usize) -> bool) -> usize {
+pub(crate) fn gallop(start: usize, end: usize, holds: impl Fn(usize) -> bool) -> usize {
     let mut low = start;
     let mut step = 1;
     while low < end && holds(low + step.min(end - low) - 1) {

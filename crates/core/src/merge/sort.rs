@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_row::Rows;
 use linn_format::Result;
 
-use super::assemble::Assembler;
+use super::assemble::{Assembler, Change};
 use super::key::{KeyColumn, KeyWidth, Keys};
 use super::source::{Pick, Record};
 use super::spec::MergeSpec;
@@ -31,7 +31,7 @@ impl SortedBuffer {
         let mut assembler = Assembler::new(spec, true)?;
         let (mut keys, mut sequences) = (Vec::with_capacity(batches.len()), Vec::with_capacity(batches.len()));
         for batch in batches {
-            let source = assembler.add_source(batch)?;
+            let source = assembler.add_source(batch, 0)?;
             let columns = &assembler.sources()[source].columns;
             keys.push(encoder.encode(columns, batch.num_rows())?);
             sequences.push(sequence_encoder.as_ref().map(|e| e.encode(columns, batch.num_rows())).transpose()?);
@@ -58,7 +58,7 @@ impl SortedBuffer {
                         break;
                     }
                 }
-                self.assembler.group(&self.group)?;
+                self.assembler.group(&self.group, Change::Untold)?;
             }
             if let Some(batch) = self.assembler.take_batch()? {
                 return Ok(Some(batch));

@@ -15,14 +15,16 @@ pub(crate) struct Source {
     pub(crate) sequence: ScalarBuffer<i64>,
     /// Row kind of each row.
     pub(crate) kinds: ScalarBuffer<i8>,
+    /// Level of the file that the rows lie in; 0 for rows that never were above.
+    pub(crate) level: i32,
 }
 
 impl Source {
-    /// Takes a batch of `values` value columns, `_SEQUENCE_NUMBER` and `_VALUE_KIND` apart.
+    /// Takes a batch of `values` value columns, `_SEQUENCE_NUMBER` and `_VALUE_KIND` from a file of `level` apart.
     ///
     /// # Errors
     /// `Corrupt` when the system columns have nulls or a row kind is unknown, `Internal` when the layout is another.
-    pub(crate) fn new(batch: &RecordBatch, values: usize) -> Result<Self> {
+    pub(crate) fn new(batch: &RecordBatch, values: usize, level: i32) -> Result<Self> {
         if batch.num_columns() != values + 2 {
             let got = batch.num_columns();
             return Err(Error::internal(format!("a key-value batch has {got} columns instead of {}", values + 2)));
@@ -42,7 +44,7 @@ impl Source {
             return Err(Error::corrupt(format!("row kind {kind} is not one of 0 to 3")));
         }
         let columns = batch.columns().get(..values).unwrap_or_default().to_vec();
-        Ok(Self { columns, sequence: sequence.values().clone(), kinds: kinds.values().clone() })
+        Ok(Self { columns, sequence: sequence.values().clone(), kinds: kinds.values().clone(), level })
     }
 
     /// Rows.

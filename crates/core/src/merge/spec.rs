@@ -27,6 +27,7 @@ pub struct MergeSpec {
     sequence: Vec<usize>,
     descending: bool,
     ignore_delete: bool,
+    looks_up: bool,
     engine: EnginePlan,
     input: SchemaRef,
     output: SchemaRef,
@@ -75,6 +76,7 @@ impl MergeSpec {
             sequence,
             descending: options.sequence_sort_order()? == SortOrder::Descending,
             ignore_delete: options.ignore_delete()?,
+            looks_up: options.need_lookup()?,
             engine,
         };
         spec.engine()?;
@@ -103,9 +105,25 @@ impl MergeSpec {
         &self.key
     }
 
+    /// The trimmed primary key.
+    pub(crate) fn key_fields(&self) -> Vec<&DataField> {
+        self.fields_at(&self.key)
+    }
+
     /// How many of the read columns are wanted.
     pub(crate) fn wanted(&self) -> usize {
         self.wanted
+    }
+
+    /// Whether of several records above level 0 the one of the lowest level holds the others: in tables whose
+    /// compactions look older records up. Where the last record stands it makes no difference.
+    pub(crate) fn folds_levels(&self) -> bool {
+        self.looks_up && matches!(self.engine, EnginePlan::Partial(_) | EnginePlan::Aggregate(_))
+    }
+
+    /// Whether the first record of a key stands.
+    pub(crate) fn keeps_first(&self) -> bool {
+        matches!(self.engine, EnginePlan::FirstRow)
     }
 
     /// Whether retractions are left out of groups.

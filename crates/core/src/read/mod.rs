@@ -20,7 +20,7 @@ use linn_format::{BatchStream, Error, Result};
 pub use prefetch::prefetch;
 
 use crate::file::{FileQuery, matching, read_file, read_group, row_groups};
-use crate::merge::{KeyOrder, MergeSpec, merge, sections};
+use crate::merge::{KeyOrder, LeveledStream, MergeSpec, merge_levels, sections};
 use crate::scan::{DeletionFile, Split};
 use crate::table::Table;
 
@@ -229,7 +229,7 @@ impl Read {
     fn single(&self, files: Vec<Arc<DataFileMeta>>, split: &Split) -> BatchStream {
         let fields = key_value_batch_fields(&self.inner.read_fields);
         let rows = self.chain(files, split, fields, self.inner.filter.clone(), true);
-        rows.map(|batch| rows::without_retractions(&batch?)).boxed()
+        rows.map(|batch| rows::without_retractions(&batch?.0)).boxed()
     }
 
     fn section(&self, merge: &Merge, runs: Vec<Vec<Arc<DataFileMeta>>>, split: &Split) -> BatchStream {
@@ -238,17 +238,17 @@ impl Read {
         let key_filter = inner.filter.clone().map(|f| f.split(|id| keys.contains(&id)).0);
         let fields = key_value_batch_fields(merge.spec.read_fields());
         let env = inner.table.env();
-        let runs: Vec<BatchStream> = runs
+        let runs: Vec<LeveledStream> = runs
             .into_iter()
             .map(|files| prefetch(env, self.chain(files, split, fields.clone(), key_filter.clone(), false)))
             .collect();
-        let merged = self::merge(runs, Arc::clone(&merge.spec), false, inner.batch_size);
+        let merged = merge_levels(runs, Arc::clone(&merge.spec), false, inner.batch_size);
         let Some(filter) = inner.filter.clone() else { return merged };
         let read_fields = inner.read_fields.clone();
         merged.map(move |batch| matching(&batch?, &filter, &read_fields)).boxed()
     }
 
-    /// Files of one run as one stream of key-value batches.
+    /// Files of one run as one stream of key-value batches, with the level of the file that each lies in.
     fn chain(
         &self,
         files: Vec<Arc<DataFileMeta>>,
@@ -256,7 +256,7 @@ impl Read {
         fields: Vec<DataField>,
         filter: Option<Predicate>,
         exact_filter: bool,
-    ) -> BatchStream {
+    ) -> LeveledStream {
         let this = Arc::clone(&self.inner);
         let (partition, bucket) = (split.partition.clone(), split.bucket);
         let vectors: Vec<Option<DeletionFile>> = files.iter().map(|file| vector_of(split, file)).collect();
@@ -270,7 +270,11 @@ impl Read {
                     exact_filter,
                     batch_size: this.batch_size,
                 };
-                async move { read_file(&this.table, &partition, bucket, &file, deletion.as_ref(), query).await }
+                let level = file.level;
+                async move {
+                    let rows = read_file(&this.table, &partition, bucket, &file, deletion.as_ref(), query).await?;
+                    Ok::<_, Error>(rows.map_ok(move |batch| (batch, level)))
+                }
             })
             .try_flatten()
             .boxed()

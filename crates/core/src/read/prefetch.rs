@@ -1,7 +1,7 @@
 //! Decoding ahead: a stream driven by a task of its own, with a short queue between.
 
 use futures::StreamExt;
-use linn_format::BatchStream;
+use futures::stream::BoxStream;
 
 use crate::seam::{Env, Pool};
 
@@ -10,7 +10,7 @@ const QUEUE: usize = 2;
 
 /// The same batches, computed by a task on the work pool, so that runs of a merge are decoded side by side.
 /// Dropping the stream ends the task at its next batch.
-pub fn prefetch(env: &Env, mut stream: BatchStream) -> BatchStream {
+pub fn prefetch<T: Send + 'static>(env: &Env, mut stream: BoxStream<'static, T>) -> BoxStream<'static, T> {
     let (send, receive) = tokio::sync::mpsc::channel(QUEUE);
     env.spawn.spawn(
         Pool::Work,

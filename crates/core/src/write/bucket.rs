@@ -35,6 +35,7 @@ pub(crate) struct BucketWriter {
     changelog: Vec<Arc<DataFileMeta>>,
     before: Vec<Arc<DataFileMeta>>,
     after: Vec<Arc<DataFileMeta>>,
+    compact_changelog: Vec<Arc<DataFileMeta>>,
 }
 
 impl BucketWriter {
@@ -66,6 +67,7 @@ impl BucketWriter {
             changelog: Vec::new(),
             before: Vec::new(),
             after: Vec::new(),
+            compact_changelog: Vec::new(),
         }
     }
 
@@ -99,19 +101,28 @@ impl BucketWriter {
 
     /// Writes what is buffered to level 0 and starts a compaction if one is due.
     pub(crate) async fn flush(&mut self, wait: bool) -> Result<()> {
-        let mut wait = wait;
-        if !self.buffer.is_empty() || !self.spills.is_empty() {
-            wait |= self.compactor.as_ref().is_some_and(Compactor::stops_writes);
-            self.write_level_0().await?;
-        }
-        self.take_compacted(wait).await?;
+        let stops = self.has_buffered() && self.compactor.as_ref().is_some_and(Compactor::stops_writes);
+        self.write_level_0().await?;
+        self.take_compacted(wait || stops).await?;
         match &mut self.compactor {
             Some(compactor) => compactor.trigger(false),
             None => Ok(()),
         }
     }
 
+    fn has_buffered(&self) -> bool {
+        !self.buffer.is_empty() || !self.spills.is_empty()
+    }
+
+    /// Whether rows were written since the last commit.
+    pub(crate) fn has_rows(&self) -> bool {
+        self.has_buffered() || !self.new_files.is_empty()
+    }
+
     async fn write_level_0(&mut self) -> Result<()> {
+        if !self.has_buffered() {
+            return Ok(());
+        }
         let changelog = match self.settings.input_changelog {
             true => self.write_changelog().await?,
             false => Vec::new(),
@@ -156,27 +167,32 @@ impl BucketWriter {
     /// The input as it came; spilled input is merged already, so changelog tables do not spill.
     async fn write_changelog(&self) -> Result<Vec<Arc<DataFileMeta>>> {
         let batches: Vec<Result<RecordBatch>> = self.buffer.iter().cloned().map(Ok).collect();
-        let sink = self.files.write(Output::Changelog).await?;
+        let sink = self.files.write(Output::Changelog(0)).await?;
         write_all(sink, futures::stream::iter(batches).boxed()).await
     }
 
     /// Asks for a compaction of what is there.
     pub(crate) async fn compact(&mut self, full: bool) -> Result<()> {
-        self.flush(true).await?;
-        if full {
-            self.take_compacted(true).await?;
-            if let Some(compactor) = &mut self.compactor {
-                compactor.trigger(true)?;
-            }
+        if !full {
+            return self.flush(true).await;
         }
-        Ok(())
+        self.write_level_0().await?;
+        self.take_compacted(true).await?;
+        match &mut self.compactor {
+            Some(compactor) => compactor.trigger(true),
+            None => Ok(()),
+        }
     }
 
     /// Flushes, and hands over what changed since the last call; waits for the running compaction when `wait`, when the
-    /// table's options say so, or when there are too many sorted runs. `None` when nothing changed.
-    pub(crate) async fn prepare_commit(&mut self, wait: bool) -> Result<Option<CommitMessage>> {
-        let wait = wait || self.settings.wait_compact;
-        self.flush(wait).await?;
+    /// table's options say so, when there are too many sorted runs, or when it is a `full` one that comes with this
+    /// commit. `None` when nothing changed.
+    pub(crate) async fn prepare_commit(&mut self, wait: bool, full: bool) -> Result<Option<CommitMessage>> {
+        let wait = wait || full || self.settings.wait_compact;
+        match full {
+            true => self.compact(true).await?,
+            false => self.flush(wait).await?,
+        }
         let wait = wait || self.compactor.as_ref().is_some_and(Compactor::stops_commits);
         self.take_compacted(wait).await?;
         let index_changes = match &mut self.compactor {
@@ -192,10 +208,12 @@ impl BucketWriter {
         if let Some(now) = self.compactor.as_ref().and_then(Compactor::basis) {
             message.compact_basis_from(&now);
         }
+        message.compact_changelog = std::mem::take(&mut self.compact_changelog);
         let empty = message.new_files.is_empty()
             && message.changelog_files.is_empty()
             && message.compact_before.is_empty()
-            && message.compact_after.is_empty();
+            && message.compact_after.is_empty()
+            && message.compact_changelog.is_empty();
         Ok((!empty).then_some(message))
     }
 
@@ -208,9 +226,10 @@ impl BucketWriter {
         if let Some(compactor) = &mut self.compactor {
             compactor.vectors().take_back(message.compact_index_changes);
         }
+        self.compact_changelog.splice(0..0, message.compact_changelog);
     }
 
-    /// Whether nothing is buffered and nothing runs.
+    /// Whether nothing is buffered, nothing runs, and nothing waits for a compaction that looks it up.
     pub(crate) fn is_idle(&self) -> bool {
         self.buffer.is_empty()
             && self.spills.is_empty()
@@ -245,6 +264,7 @@ impl BucketWriter {
             }
         }
         self.after.extend(compacted.after);
+        self.compact_changelog.extend(compacted.changelog);
     }
 
     /// Gives up what was not handed over, and deletes its files.
@@ -257,7 +277,8 @@ impl BucketWriter {
         drop(self.memory.take());
         let before: HashSet<String> = self.before.drain(..).map(|f| f.file_name.clone()).collect();
         let made = self.after.drain(..).filter(|f| !before.contains(&f.file_name));
-        for file in self.new_files.drain(..).chain(self.changelog.drain(..)).chain(made) {
+        let changelog = self.changelog.drain(..).chain(self.compact_changelog.drain(..));
+        for file in self.new_files.drain(..).chain(changelog).chain(made) {
             self.files.delete(&file).await.ok();
         }
         if let Some(compactor) = &mut self.compactor {

@@ -7,6 +7,7 @@
 mod bucket;
 mod budget;
 mod check;
+mod due;
 mod open;
 mod route;
 mod routing;

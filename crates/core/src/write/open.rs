@@ -12,6 +12,7 @@ use super::settings::Settings;
 use super::writer::Buckets;
 use crate::append::{self, AppendWriter};
 use crate::commit::CommitMessage;
+use crate::compact;
 
 /// Opens the writers of a table.
 #[derive(Clone)]
@@ -23,6 +24,14 @@ pub(crate) enum Opener {
 }
 
 impl Opener {
+    /// What the writers' compactions follow; `None` where they do not compact.
+    pub(crate) fn compaction(&self) -> Option<&compact::Settings> {
+        match self {
+            Self::MergeTree(_, settings) => settings.compaction.as_deref(),
+            Self::Append(..) => None,
+        }
+    }
+
     /// Opens the writer of a bucket.
     pub(crate) async fn open(&self, partition: &BinaryRow, bucket: i32, budget: &MemoryBudget) -> Result<OneBucket> {
         match self {
@@ -88,10 +97,19 @@ impl OneBucket {
         }
     }
 
-    /// Hands over what changed since the last call; `None` when nothing did.
-    pub(crate) async fn prepare_commit(&mut self, wait: bool) -> Result<Option<CommitMessage>> {
+    /// Whether rows were written since the last commit.
+    pub(crate) fn has_rows(&self) -> bool {
         match self {
-            Self::MergeTree(writer) => writer.prepare_commit(wait).await,
+            Self::MergeTree(writer) => writer.has_rows(),
+            Self::Append(_) => false,
+        }
+    }
+
+    /// Hands over what changed since the last call, compacted completely where that is asked for; `None` when nothing
+    /// did.
+    pub(crate) async fn prepare_commit(&mut self, wait: bool, full: bool) -> Result<Option<CommitMessage>> {
+        match self {
+            Self::MergeTree(writer) => writer.prepare_commit(wait, full).await,
             Self::Append(writer) => writer.prepare_commit().await,
         }
     }

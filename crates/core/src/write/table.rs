@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use linn_format::options::ChangelogProducer;
 use linn_format::row::BinaryRow;
-use linn_format::snapshot::Snapshot;
-use linn_format::{Error, Result};
+use linn_format::snapshot::{CommitKind, Snapshot};
+use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::budget::MemoryBudget;
 use super::open::Opener;
@@ -34,13 +35,13 @@ impl Table {
         self.open_writer(user, budget, true)
     }
 
-    /// A writer of rows that will replace what is there: it does not look at the table's files and does not compact. Its
-    /// messages are for [`Committer::overwrite`](crate::Committer::overwrite).
+    /// A writer of rows that will replace what is there: it does not look at the table's files, does not compact, and
+    /// writes no changelog. Its messages are for [`Committer::overwrite`](crate::Committer::overwrite).
     ///
     /// # Errors
     /// As [`Table::writer`].
     pub fn overwriter(&self, user: &str) -> Result<TableWriter> {
-        let table = self.with_options(&[("write-only", "true")].into_iter().collect())?;
+        let table = self.with_options(&[("write-only", "true"), ("changelog-producer", "none")].into_iter().collect())?;
         table.open_writer(user, MemoryBudget::new(self.options().write_buffer_size()?), false)
     }
 
@@ -94,6 +95,41 @@ impl Buckets for TableBuckets {
             live.extend(split.files);
         }
         Ok(OpenBucket { files, live, vectors })
+    }
+
+    async fn below(&self, level: i32) -> Result<Vec<(BinaryRow, i32)>> {
+        let Some(snapshot) = Snapshots::new(&self.table).latest().await? else { return Ok(Vec::new()) };
+        let splits = self.table.scan().snapshot(snapshot).every_level().plan().await?.splits;
+        let mut buckets: Vec<(BinaryRow, i32)> = Vec::new();
+        for split in splits.into_iter().filter(|s| s.files.iter().any(|f| f.level < level)) {
+            // The splits of a bucket follow each other.
+            if buckets.last().is_none_or(|(p, b)| (p, *b) != (&split.partition, split.bucket)) {
+                buckets.push((split.partition, split.bucket));
+            }
+        }
+        Ok(buckets)
+    }
+
+    async fn commits_since_full(&self, at_most: usize) -> Result<usize> {
+        let snapshots = Snapshots::new(&self.table);
+        let tells = self.table.options().changelog_producer()? == ChangelogProducer::FullCompaction;
+        let mut id = snapshots.latest_id().await?;
+        let mut commits = 0;
+        while let Some(at) = id.filter(|id| id.0 > 0 && commits < at_most) {
+            let snapshot = match snapshots.get(at).await {
+                Ok(snapshot) => snapshot,
+                // Older snapshots have expired.
+                Err(e) if e.kind() == ErrorKind::NotFound => break,
+                Err(e) => return Err(e),
+            };
+            match snapshot.commit_kind {
+                CommitKind::Compact if snapshot.changelog_manifest_list.is_some() || !tells => break,
+                CommitKind::Append | CommitKind::Overwrite => commits += 1,
+                _ => {}
+            }
+            id = Some(SnapshotId(at.0 - 1));
+        }
+        Ok(commits)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Writing and compacting over files in memory.
 
+mod changelog;
 mod store;
 mod table;
 

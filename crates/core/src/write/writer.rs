@@ -12,6 +12,7 @@ use linn_format::{Error, Result};
 
 use super::budget::MemoryBudget;
 use super::check::Check;
+use super::due::Due;
 use super::open::{OneBucket, Opener};
 use super::route::Router;
 use super::routing::Routing;
@@ -29,6 +30,12 @@ use crate::vector::BucketVectors;
 pub(crate) trait Buckets: Send + Sync {
     /// A bucket as it is by the latest snapshot.
     async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<OpenBucket>;
+
+    /// The buckets that have files of levels below this one, by the latest snapshot.
+    async fn below(&self, level: i32) -> Result<Vec<(BinaryRow, i32)>>;
+
+    /// How many commits with rows followed the last full compaction that told its changes, counted up to `at_most`.
+    async fn commits_since_full(&self, at_most: usize) -> Result<usize>;
 }
 
 /// A bucket and what it holds.
@@ -50,6 +57,8 @@ pub struct TableWriter {
     budget: MemoryBudget,
     /// By serialised partition and bucket, so that messages come in a fixed order.
     writers: BTreeMap<(Vec<u8>, i32), OneBucket>,
+    /// Full compactions, where they come by commits.
+    full: Option<Due>,
 }
 
 impl TableWriter {
@@ -82,7 +91,9 @@ impl TableWriter {
         routing: Routing,
         budget: MemoryBudget,
     ) -> Result<Self> {
-        Ok(Self { opener, env: env.clone(), check: Check::new(schema)?, routing, budget, writers: BTreeMap::new() })
+        let full = opener.compaction().map(|c| c.full_every).unwrap_or_default().map(Due::new);
+        let (env, check) = (env.clone(), Check::new(schema)?);
+        Ok(Self { opener, env, check, routing, budget, writers: BTreeMap::new(), full })
     }
 
     /// Writes rows: all columns of the table by name, in the Arrow types of the table, with a row kind (0 to 3) for
@@ -118,6 +129,47 @@ impl TableWriter {
         self.bucket(partition, bucket).await?.compact(full).await
     }
 
+    /// Takes up what earlier writers left at level 0 of tables whose compactions look older rows up (first-row, a lookup
+    /// changelog, deletion vectors): the next [`TableWriter::prepare_commit`] compacts it, and the changes that were not
+    /// told yet come with that commit. For a writer that goes on where another stopped (cases: C2); buckets that rows
+    /// are written to take part without it. Returns the number of buckets.
+    ///
+    /// # Errors
+    /// What reading the latest snapshot yields.
+    pub async fn resume(&mut self) -> Result<usize> {
+        let (buckets, is_behind) = match &self.opener {
+            Opener::MergeTree(buckets, _) => {
+                (buckets.clone(), self.opener.compaction().is_some_and(|c| c.changes.looks_up))
+            }
+            Opener::Append(..) => return Ok(0),
+        };
+        if !is_behind {
+            return Ok(0);
+        }
+        let left = buckets.below(1).await?;
+        for (partition, bucket) in &left {
+            self.bucket(partition, *bucket).await?;
+        }
+        Ok(left.len())
+    }
+
+    /// Opens all buckets that a full compaction has something to do in, when one is due.
+    async fn due(&mut self) -> Result<bool> {
+        let Opener::MergeTree(buckets, _) = &self.opener else { return Ok(false) };
+        let (buckets, top) = (buckets.clone(), self.opener.compaction().map_or(0, |c| c.num_levels));
+        let Some(due) = self.full.as_mut().filter(|_| self.writers.values().any(OneBucket::has_rows)) else {
+            return Ok(false);
+        };
+        if !due.is_now(&*buckets).await? {
+            return Ok(false);
+        }
+        let top = i32::try_from(top.saturating_sub(1)).unwrap_or(i32::MAX);
+        for (partition, bucket) in buckets.below(top).await? {
+            self.bucket(&partition, bucket).await?;
+        }
+        Ok(true)
+    }
+
     /// Writes out all buffers, on as many threads as the work pool has, and returns what to commit: one message for
     /// each bucket that changed, in partition and bucket order. With `wait` running compactions are waited for.
     /// Writers of buckets in which nothing happened are let go.
@@ -125,6 +177,7 @@ impl TableWriter {
     /// # Errors
     /// What writing and compacting yield; what was written already is handed over by a later call.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
+        let full = self.due().await?;
         let env = self.env.clone();
         let parallelism = env.spawn.parallelism(crate::seam::Pool::Work).max(1);
         let writers = std::mem::take(&mut self.writers);
@@ -133,7 +186,7 @@ impl TableWriter {
             .map(|(key, mut writer)| {
                 let (sender, receiver) = futures::channel::oneshot::channel();
                 let task = async move {
-                    let message = writer.prepare_commit(wait).await;
+                    let message = writer.prepare_commit(wait, full).await;
                     sender.send((key, writer, message)).ok();
                 };
                 (Box::pin(task) as futures::future::BoxFuture<'static, ()>, receiver)
@@ -171,7 +224,12 @@ impl TableWriter {
         if failure.is_none() {
             failure = self.routing.hand_over(&mut messages).await.err();
         }
-        let Some(failure) = failure else { return Ok(messages.into_values().collect()) };
+        let Some(failure) = failure else {
+            if let Some(due) = self.full.as_mut().filter(|_| messages.values().any(|m| !m.new_files.is_empty())) {
+                due.committed(full);
+            }
+            return Ok(messages.into_values().collect());
+        };
         for (key, message) in messages {
             if let Some(writer) = self.writers.get_mut(&key) {
                 writer.take_back(message);

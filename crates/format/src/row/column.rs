@@ -237,12 +237,6 @@ impl Data {
 
     fn put_nested(&self, row: usize, i: usize, out: &mut Encoder) -> Result<()> {
         match self {
-            Self::Array { offsets, element } => out.put_part(i, &[element.array(range(offsets, row))?.bytes()]),
-            Self::Map { offsets, key, value } => {
-                let (keys, values) = (key.array(range(offsets, row))?, value.array(range(offsets, row))?);
-                let len = i32::try_from(keys.bytes().len()).map_err(|_| Error::invalid("map longer than 2 GiB"))?;
-                out.put_part(i, &[&len.to_le_bytes(), keys.bytes(), values.bytes()])
-            }
             Self::Row(columns) => {
                 let mut nested = Encoder::new(columns.len());
                 for (field, column) in columns.iter().enumerate() {
@@ -255,6 +249,19 @@ impl Data {
                 let len = i32::try_from(value.len()).map_err(|_| Error::invalid("variant longer than 2 GiB"))?;
                 out.put_part(i, &[&len.to_le_bytes(), value, metadata])
             }
+            _ => self.parts(row, |pieces| out.put_part(i, pieces))?,
+        }
+    }
+
+    /// Gives an array, map or vector as the pieces that follow each other in the binary layout.
+    pub(super) fn parts<T>(&self, row: usize, take: impl FnOnce(&[&[u8]]) -> T) -> Result<T> {
+        match self {
+            Self::Array { offsets, element } => Ok(take(&[element.array(range(offsets, row))?.bytes()])),
+            Self::Map { offsets, key, value } => {
+                let (keys, values) = (key.array(range(offsets, row))?, value.array(range(offsets, row))?);
+                let len = i32::try_from(keys.bytes().len()).map_err(|_| Error::invalid("map longer than 2 GiB"))?;
+                Ok(take(&[&len.to_le_bytes(), keys.bytes(), values.bytes()]))
+            }
             Self::Vector { length, element } => {
                 let rows = row * length..(row + 1) * length;
                 if rows.clone().any(|r| element.is_null(r)) {
@@ -262,7 +269,7 @@ impl Data {
                 }
                 let array = element.array(rows)?;
                 let packed = array.elements(element.width * length);
-                out.put_part(i, &[&array.bytes()[..4], packed])
+                Ok(take(&[&array.bytes()[..4], packed]))
             }
             _ => Err(Error::internal("a scalar column was written as a nested one")),
         }

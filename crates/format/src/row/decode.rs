@@ -33,7 +33,7 @@ pub fn columns_from_rows(rows: &[BinaryRow], types: &[DataType]) -> Result<Vec<A
 }
 
 /// One column for each field of rows, of which some may be null.
-fn fields<'a>(
+pub(super) fn fields<'a>(
     rows: &[Option<Section<'_>>],
     types: impl ExactSizeIterator<Item = (&'a DataType, &'a ArrowType)>,
 ) -> Result<Vec<ArrayRef>> {

@@ -194,7 +194,7 @@ pub(crate) fn reserved_len(kind: &Kind) -> usize {
 }
 
 /// Bytes of the shortest two's complement form.
-fn minimal_len(value: i128) -> usize {
+pub(super) fn minimal_len(value: i128) -> usize {
     let significant = 128 - if value < 0 { (!value).leading_zeros() } else { value.leading_zeros() };
     significant as usize / 8 + 1
 }

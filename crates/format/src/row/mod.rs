@@ -5,6 +5,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 
 mod column;
+mod compact;
 mod decode;
 mod encode;
 mod slot;
@@ -12,9 +13,11 @@ mod slot;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use compact::{CompactOrder, columns_from_compact, compact_rows};
 pub use decode::columns_from_rows;
 
 pub(crate) use column::{Column, Data, columns, rows, split};
+pub(crate) use compact::{Front, put_var_int};
 pub(crate) use encode::Encoder;
 pub(crate) use slot::MAX_COMPACT_DECIMAL;
 

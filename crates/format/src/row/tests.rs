@@ -207,11 +207,11 @@ fn column(data_type: &DataType, arrow: &arrow_schema::DataType, seeds: &[u8]) ->
     }
 }
 
-fn any_column(data_type: &DataType, seeds: &[u8]) -> ArrayRef {
+pub(crate) fn any_column(data_type: &DataType, seeds: &[u8]) -> ArrayRef {
     column(data_type, &crate::types::arrow_type(data_type).unwrap(), seeds)
 }
 
-fn nested_types() -> Vec<DataType> {
+pub(crate) fn nested_types() -> Vec<DataType> {
     use crate::types::DataField;
     let nullable = |kind| Box::new(DataType::nullable(kind));
     let decimal = Kind::Decimal { precision: 30, scale: 1 };

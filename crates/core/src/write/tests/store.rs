@@ -18,7 +18,7 @@ use roaring::RoaringTreemap;
 
 use crate::commit::CommitMessage;
 use crate::compact::{BucketFiles, Output, Sink};
-use crate::merge::{KeyOrder, MergeSpec, merge, sections};
+use crate::merge::{KeyOrder, MergeSpec, merge_levels, sections};
 use crate::seam::{Env, LocalSpawn, ManualClock, SeededIds};
 use crate::storage::Memory;
 use crate::vector::{BucketVectors, Positions};
@@ -41,6 +41,8 @@ struct State {
     live: BTreeMap<Bucket, Vec<Arc<DataFileMeta>>>,
     /// Every file that a commit named.
     committed: BTreeSet<String>,
+    /// Changelog batches that were committed and not taken yet.
+    changes: Vec<RecordBatch>,
 }
 
 impl Store {
@@ -88,7 +90,22 @@ impl Store {
                     state.live.entry(key.clone()).or_default().push(file.clone());
                 }
             }
+            for file in message.changelog_files.iter().chain(&message.compact_changelog) {
+                let batches = state.written.get(&file.file_name).cloned().expect("a changelog file does not exist");
+                state.committed.insert(file.file_name.clone());
+                state.changes.extend(batches);
+            }
         }
+    }
+
+    /// The changelog since the last call.
+    pub(super) fn take_changes(&self) -> Vec<RecordBatch> {
+        std::mem::take(&mut self.state.lock().changes)
+    }
+
+    /// Levels of all live files.
+    pub(super) fn levels(&self) -> Vec<i32> {
+        self.state.lock().live.values().flatten().map(|f| f.level).collect()
     }
 
     /// Every file was committed once.
@@ -111,19 +128,13 @@ impl Store {
                     let mut all = Vec::new();
                     for file in run {
                         let files = Files { store: self.clone() };
-                        all.extend(
-                            files
-                                .read(&file, spec.read_fields(), None)
-                                .await
-                                .unwrap()
-                                .try_collect::<Vec<_>>()
-                                .await
-                                .unwrap(),
-                        );
+                        let read = files.read(&file, spec.read_fields(), None).await.unwrap();
+                        let read = read.try_collect::<Vec<_>>().await.unwrap();
+                        all.extend(read.into_iter().map(|batch| (batch, file.level)));
                     }
                     runs.push(futures::stream::iter(all.into_iter().map(Ok)).boxed());
                 }
-                batches.extend(merge(runs, spec.clone(), false, 7).try_collect::<Vec<_>>().await.unwrap());
+                batches.extend(merge_levels(runs, spec.clone(), false, 7).try_collect::<Vec<_>>().await.unwrap());
             }
         }
         batches
@@ -143,6 +154,16 @@ impl Buckets for Store {
         let key = (partition.to_serialized().to_vec(), bucket);
         let live = self.state.lock().live.get(&key).cloned().unwrap_or_default();
         Ok(OpenBucket { files: Arc::new(Files { store }), live, vectors: BucketVectors::default() })
+    }
+
+    async fn below(&self, level: i32) -> Result<Vec<(BinaryRow, i32)>> {
+        let state = self.state.lock();
+        let below = state.live.iter().filter(|(_, files)| files.iter().any(|f| f.level < level));
+        below.map(|((p, b), _)| Ok((BinaryRow::from_serialized(p.clone())?, *b))).collect()
+    }
+
+    async fn commits_since_full(&self, _at_most: usize) -> Result<usize> {
+        Ok(0)
     }
 }
 
@@ -171,13 +192,13 @@ impl BucketFiles for Files {
     async fn write(&self, output: Output) -> Result<Box<dyn Sink>> {
         let (level, source) = match output {
             Output::Data(level, source) => (level, source),
-            Output::Changelog => (0, FileSource::Append),
+            Output::Changelog(level) => (level, FileSource::Append),
         };
         let sink = MemorySink {
             store: self.store.clone(),
             level,
             source,
-            sorted: output != Output::Changelog,
+            sorted: !matches!(output, Output::Changelog(_)),
             files: vec![],
             batches: vec![],
         };

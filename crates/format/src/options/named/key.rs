@@ -42,6 +42,19 @@ impl Options {
         self.word(&changelog::CHANGELOG_PRODUCER, ChangelogProducer::from_word)
     }
 
+    /// Whether changelogs leave out updates that change nothing.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no switch.
+    pub fn row_deduplicate(&self) -> Result<bool> {
+        self.bool(&changelog::CHANGELOG_PRODUCER_ROW_DEDUPLICATE)
+    }
+
+    /// The columns whose changes alone are no update then; empty when not set.
+    pub fn row_deduplicate_ignored(&self) -> Vec<&str> {
+        self.list(&changelog::CHANGELOG_PRODUCER_ROW_DEDUPLICATE_IGNORE_FIELDS)
+    }
+
     /// The trimmed names in `sequence.field`; empty when not set.
     pub fn sequence_fields(&self) -> Vec<&str> {
         self.list(&key::SEQUENCE_FIELD)

@@ -1,0 +1,235 @@
+//! Lookups of ascending keys as a walk over sorted files: one cursor for each level, which only moves forward.
+//!
+//! Files between two keys are not opened. What is found comes out as one gather over the batches that it lies in.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use async_trait::async_trait;
+use futures::StreamExt;
+use linn_format::file::DataFileMeta;
+use linn_format::row::columns_from_rows;
+use linn_format::types::DataField;
+use linn_format::{BatchStream, Error, Result, ResultExt};
+
+use super::Marks;
+use crate::compact::{BucketFiles, Task};
+use crate::merge::{Found, KeyEncoder, Keys, MergeSpec, Older, gallop};
+use crate::vector::BucketVectors;
+
+/// The files below a compaction, walked in key order.
+pub(crate) struct Join {
+    files: Arc<dyn BucketFiles>,
+    /// Lowest level first: what is found there is the newest.
+    levels: Vec<Cursor>,
+    reading: Reading,
+    vectors: Arc<BucketVectors>,
+    marks: Marks,
+}
+
+/// What is read of every file.
+struct Reading {
+    fields: Vec<DataField>,
+    /// Places of the key among them.
+    key: Vec<usize>,
+    encoder: KeyEncoder,
+    /// Of the records, where they are wanted.
+    schema: Option<SchemaRef>,
+}
+
+struct Cursor {
+    files: Vec<Arc<DataFileMeta>>,
+    /// Least and greatest keys of the files.
+    bounds: (Keys, Keys),
+    /// The file that is open, or that is opened next.
+    file: usize,
+    stream: Option<BatchStream>,
+    /// Rows of the open file that were streamed.
+    streamed: usize,
+    batch: Option<Loaded>,
+}
+
+struct Loaded {
+    batch: RecordBatch,
+    keys: Keys,
+    /// Position of the first row in the file.
+    start: usize,
+    at: usize,
+    /// Number of the batch among those that the current answer picks from.
+    slot: Option<usize>,
+}
+
+/// Where a cursor stands that was moved to a key.
+enum Seek {
+    /// At the first record whose key is not less.
+    At,
+    /// Before a file whose keys are all greater.
+    Before,
+    /// Behind all records.
+    End,
+}
+
+impl Join {
+    /// Over the files below a compaction. Where rows do not matter only keys are read.
+    pub(crate) fn new(task: &Task) -> Result<Self> {
+        let (spec, needs_rows) = (&task.spec, task.changes.needs_rows);
+        let keys = spec.key_fields();
+        let reading = Reading {
+            encoder: KeyEncoder::new((0..keys.len()).collect(), &keys, false)?,
+            key: if needs_rows { spec.key_columns().to_vec() } else { (0..keys.len()).collect() },
+            schema: needs_rows.then(|| spec.input_schema().clone()),
+            fields: if needs_rows { spec.read_fields().to_vec() } else { keys.into_iter().cloned().collect() },
+        };
+        let mut numbers: Vec<i32> = task.below.iter().map(|f| f.level).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let level = |number: &i32| {
+            let files = task.below.iter().filter(|f| f.level == *number).cloned().collect();
+            Cursor::new(files, spec, &reading.encoder)
+        };
+        let levels = numbers.iter().map(level).collect::<Result<_>>()?;
+        Ok(Self { files: task.files.clone(), levels, reading, vectors: task.vectors.clone(), marks: Marks::new() })
+    }
+
+    /// Where the records that were found so far lie.
+    pub(crate) fn take_marks(&mut self) -> Marks {
+        std::mem::take(&mut self.marks)
+    }
+}
+
+#[async_trait]
+impl Older for Join {
+    async fn find(&mut self, keys: &[ArrayRef], rows: usize) -> Result<Found> {
+        let wanted = self.reading.encoder.encode(keys, rows)?;
+        let mut found: Vec<Option<u32>> = vec![None; rows];
+        let mut settled = vec![false; rows];
+        let mut batches: Vec<RecordBatch> = Vec::new();
+        let mut picks: Vec<(usize, usize)> = Vec::new();
+        for level in &mut self.levels {
+            level.forget_slot();
+            for ((key, answer), settled) in found.iter_mut().enumerate().zip(&mut settled).filter(|(_, s)| !**s) {
+                match level.seek(&*self.files, &self.reading, &wanted, key).await? {
+                    Seek::End => break,
+                    Seek::Before => continue,
+                    Seek::At => {}
+                }
+                let Some((loaded, file)) = level.current(&wanted, key) else { continue };
+                *settled = true;
+                let position = (loaded.start + loaded.at) as u64;
+                if self.vectors.get(file).is_some_and(|dead| dead.contains(position)) {
+                    continue;
+                }
+                *answer = Some(picks.len() as u32);
+                let slot = *loaded.slot.get_or_insert_with(|| {
+                    batches.push(loaded.batch.clone());
+                    batches.len() - 1
+                });
+                picks.push((slot, loaded.at));
+                match self.marks.get_mut(file) {
+                    Some(marks) => _ = marks.insert(position),
+                    None => _ = self.marks.insert(file.to_owned(), [position].into_iter().collect()),
+                }
+            }
+        }
+        let records = match &self.reading.schema {
+            Some(schema) if !picks.is_empty() => Some(gather(schema, &batches, &picks)?),
+            _ => None,
+        };
+        Ok(Found { rows: found, records })
+    }
+}
+
+fn gather(schema: &SchemaRef, batches: &[RecordBatch], picks: &[(usize, usize)]) -> Result<RecordBatch> {
+    let column = |c: usize| -> Result<ArrayRef> {
+        let columns = batches.iter().map(|b| b.columns().get(c).map(|c| c.as_ref() as &dyn Array));
+        let columns: Vec<_> =
+            columns.collect::<Option<_>>().ok_or_else(|| Error::internal("a batch of a lookup lacks a column"))?;
+        Ok(arrow_select::interleave::interleave(&columns, picks)?)
+    };
+    let columns = (0..schema.fields().len()).map(column).collect::<Result<Vec<_>>>()?;
+    Ok(RecordBatch::try_new(schema.clone(), columns)?)
+}
+
+impl Cursor {
+    fn new(mut files: Vec<Arc<DataFileMeta>>, spec: &MergeSpec, encoder: &KeyEncoder) -> Result<Self> {
+        let types: Vec<_> = spec.key_fields().iter().map(|f| f.data_type.clone()).collect();
+        let bounds = |files: &[Arc<DataFileMeta>], greatest: bool| {
+            let keys: Vec<_> =
+                files.iter().map(|f| if greatest { f.max_key.clone() } else { f.min_key.clone() }).collect();
+            encoder.encode(&columns_from_rows(&keys, &types)?, keys.len())
+        };
+        let least = bounds(&files, false)?;
+        let mut order: Vec<usize> = (0..files.len()).collect();
+        order.sort_by(|a, b| least.compare(*a, &least, *b));
+        files = order.into_iter().filter_map(|at| files.get(at).cloned()).collect();
+        let bounds = (bounds(&files, false)?, bounds(&files, true)?);
+        Ok(Self { files, bounds, file: 0, stream: None, streamed: 0, batch: None })
+    }
+
+    /// The batches of an earlier answer are gone.
+    fn forget_slot(&mut self) {
+        if let Some(loaded) = &mut self.batch {
+            loaded.slot = None;
+        }
+    }
+
+    async fn seek(&mut self, files: &dyn BucketFiles, reading: &Reading, wanted: &Keys, key: usize) -> Result<Seek> {
+        loop {
+            if let Some(loaded) = &mut self.batch {
+                let (keys, rows) = (&loaded.keys, loaded.batch.num_rows());
+                loaded.at = gallop(loaded.at, rows, |row| keys.compare(row, wanted, key).is_lt());
+                if loaded.at < rows {
+                    return Ok(Seek::At);
+                }
+                self.batch = None;
+            }
+            if self.stream.is_some() && self.bounds.1.compare(self.file, wanted, key).is_lt() {
+                self.leave();
+            }
+            if let Some(stream) = &mut self.stream {
+                match stream.next().await.transpose()? {
+                    Some(batch) => self.load(batch, reading)?,
+                    None => self.leave(),
+                }
+                continue;
+            }
+            while self.file < self.files.len() && self.bounds.1.compare(self.file, wanted, key).is_lt() {
+                self.file += 1;
+            }
+            let Some(file) = self.files.get(self.file) else { return Ok(Seek::End) };
+            if self.bounds.0.compare(self.file, wanted, key).is_gt() {
+                return Ok(Seek::Before);
+            }
+            self.stream = Some(files.read(file, &reading.fields, None).await?);
+        }
+    }
+
+    fn leave(&mut self) {
+        self.stream = None;
+        self.streamed = 0;
+        self.file += 1;
+    }
+
+    fn load(&mut self, batch: RecordBatch, reading: &Reading) -> Result<()> {
+        let rows = batch.num_rows();
+        let columns = reading.key.iter().map(|&c| batch.columns().get(c).cloned()).collect::<Option<Vec<_>>>();
+        let columns = columns.ok_or_else(|| Error::internal("a batch of a lookup lacks a key column"))?;
+        let keys = reading.encoder.encode(&columns, rows)?;
+        if (1..rows).any(|row| keys.compare(row - 1, &keys, row).is_ge()) {
+            let file = self.files.get(self.file).map_or("", |f| f.file_name.as_str());
+            return Err(Error::corrupt("a data file is not sorted by key")).context("file", file);
+        }
+        self.batch = Some(Loaded { batch, keys, start: self.streamed, at: 0, slot: None });
+        self.streamed += rows;
+        Ok(())
+    }
+
+    /// The record that the cursor stands at and its file, when it has the key.
+    fn current(&mut self, wanted: &Keys, key: usize) -> Option<(&mut Loaded, &str)> {
+        let file = self.files.get(self.file)?;
+        let loaded = self.batch.as_mut()?;
+        let is_it = loaded.keys.compare(loaded.at, wanted, key).is_eq();
+        is_it.then_some((loaded, file.file_name.as_str()))
+    }
+}
