@@ -1,15 +1,21 @@
 // Rows into a table, and compaction. Each command is one commit.
 
+import java.lang.reflect.Constructor;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.paimon.data.BinaryRow;
+import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.disk.IOManager;
+import org.apache.paimon.index.HashBucketAssigner;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.IntNode;
+import org.apache.paimon.table.BucketMode;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.sink.CommitMessage;
+import org.apache.paimon.table.sink.RowPartitionKeyExtractor;
 import org.apache.paimon.table.sink.StreamTableCommit;
 import org.apache.paimon.table.sink.StreamTableWrite;
 import org.apache.paimon.table.sink.StreamWriteBuilder;
@@ -19,11 +25,41 @@ import org.apache.paimon.table.source.Split;
 final class Writing {
     /** Rows as Reading gives them; `_kind` (+I, -U, +U, -D) is +I when absent. */
     static JsonNode write(FileStoreTable table, JsonNode rows) throws Exception {
+        boolean dynamic = table.bucketMode() == BucketMode.HASH_DYNAMIC;
         return commit(table, write -> {
-            for (JsonNode row : rows) {
-                write.write(Rows.fromJson(row, table.rowType()));
+            Assigner assigner = dynamic ? new Assigner(table) : null;
+            for (JsonNode json : rows) {
+                InternalRow row = Rows.fromJson(json, table.rowType());
+                if (dynamic) {
+                    write.write(row, assigner.bucket(row));
+                } else {
+                    write.write(row);
+                }
             }
         });
+    }
+
+    /** The only assigner of a table with dynamic buckets. */
+    private static final class Assigner {
+        private final HashBucketAssigner buckets;
+        private final RowPartitionKeyExtractor keys;
+
+        Assigner(FileStoreTable table) throws Exception {
+            List<Object> arguments = new ArrayList<>();
+            arguments.add(table.snapshotManager());
+            arguments.add("interop");
+            arguments.add(table.store().newIndexFileHandler());
+            arguments.addAll(List.of(1, 1, 0, table.coreOptions().dynamicBucketTargetRowNum(), -1));
+            // The last argument, the most buckets, came after 0.9.
+            Constructor<?> constructor = HashBucketAssigner.class.getConstructors()[0];
+            Object[] given = arguments.subList(0, constructor.getParameterCount()).toArray();
+            this.buckets = (HashBucketAssigner) constructor.newInstance(given);
+            this.keys = new RowPartitionKeyExtractor(table.schema());
+        }
+
+        int bucket(InternalRow row) {
+            return buckets.assign(keys.partition(row), keys.trimmedPrimaryKey(row).hashCode());
+        }
     }
 
     /** Compacts each bucket that has data. */

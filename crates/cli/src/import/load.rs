@@ -107,10 +107,10 @@ impl Out {
         let sink = match mode {
             Mode::Check => None,
             Mode::Overwrite => {
-                Some(Sink { writer: table.overwriter(&user)?, committer: table.committer(&user), next: 1 })
+                Some(Sink { writer: table.batch_overwriter(&user).await?, committer: table.committer(&user), next: 1 })
             }
             Mode::Append | Mode::Delete => {
-                Some(Sink { writer: table.writer(&user)?, committer: table.committer(&user), next: 1 })
+                Some(Sink { writer: table.batch_writer(&user).await?, committer: table.committer(&user), next: 1 })
             }
         };
         Ok(Self { table: table.clone(), mode, user, sink, pending: 0, loaded: Loaded::default() })

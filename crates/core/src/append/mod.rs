@@ -13,7 +13,7 @@ mod tests;
 use linn_format::{Error, Result};
 
 pub(crate) use compact::{Bin, compact, plan};
-pub(crate) use write::{AppendWriter, Settings};
+pub(crate) use write::{AppendWriter, Settings, delete as delete_file};
 
 use crate::table::Table;
 

@@ -1,4 +1,4 @@
-//! The writer of one bucket of an append table.
+//! The writer of one bucket whose rows are not merged: of an append table, or of rows that wait for their bucket.
 //!
 //! Rows go through to an open file once there is enough of them. Open files cost memory too, so only some of a table's
 //! writers may have one; the others buffer within the shared budget, and spill to local disk what does not fit. Order is
@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Int8Array, Int64Array, RecordBatch};
 use arrow_ipc::CompressionType;
+use arrow_schema::SchemaRef;
 use futures::StreamExt;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::options::table::write::WRITE_MAX_WRITERS_TO_SPILL;
@@ -17,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::commit::CommitMessage;
 use crate::file::{FileKind, RollingWriter, extra_file_path, place_of};
+use crate::postpone::POSTPONED;
 use crate::table::Table;
 use crate::write::{MemoryBudget, Share, Spill, spill_compression};
 
@@ -27,6 +29,8 @@ const CHUNK: u64 = 4 << 20;
 pub(crate) struct Settings {
     table: Table,
     total_buckets: i32,
+    /// How rows become key-value batches; none for those of append tables.
+    keyed: Option<SchemaRef>,
     /// One permit for every file that may be open between writes.
     open_files: Arc<Semaphore>,
     /// Codec of spill files; `None` when spilling is not allowed.
@@ -41,6 +45,19 @@ impl Settings {
     /// `Invalid` for a bad option value, `Unsupported` for tables whose files hold more than rows.
     pub(crate) fn of(table: &Table, total_buckets: i32) -> Result<Self> {
         super::check(table)?;
+        Self::new(table, total_buckets, None)
+    }
+
+    /// The settings of a table whose rows wait for a bucket: key-value files, rows in the order in which they come.
+    /// `schema` is that of key-value batches, `table` names and writes the files.
+    ///
+    /// # Errors
+    /// `Invalid` for a bad option value.
+    pub(crate) fn of_waiting(table: &Table, schema: &SchemaRef) -> Result<Self> {
+        Self::new(table, POSTPONED, Some(schema.clone()))
+    }
+
+    fn new(table: &Table, total_buckets: i32, keyed: Option<SchemaRef>) -> Result<Self> {
         let options = table.options();
         let open = usize::try_from(options.int(&WRITE_MAX_WRITERS_TO_SPILL)?).unwrap_or(Semaphore::MAX_PERMITS);
         let disk =
@@ -48,6 +65,7 @@ impl Settings {
         Ok(Self {
             table: table.clone(),
             total_buckets,
+            keyed,
             open_files: Arc::new(Semaphore::new(open.min(Semaphore::MAX_PERMITS))),
             spill: options.write_buffer_spillable()?.then(|| spill_compression(options)).transpose()?,
             max_spill_bytes: disk.unwrap_or(u64::MAX),
@@ -106,9 +124,13 @@ impl AppendWriter {
         self.memory.bytes()
     }
 
-    /// Takes rows.
-    pub(crate) async fn write(&mut self, rows: RecordBatch) -> Result<()> {
+    /// Takes rows; those of append tables are all `+I`.
+    pub(crate) async fn write(&mut self, rows: RecordBatch, kinds: Int8Array) -> Result<()> {
         self.usable()?;
+        let rows = match &self.settings.keyed {
+            Some(schema) => unnumbered(&rows, kinds, schema)?,
+            None => rows,
+        };
         self.memory.grow(rows.get_array_memory_size() as u64);
         self.buffer.push(rows);
         if self.memory.bytes() >= CHUNK && self.may_open() {
@@ -151,7 +173,10 @@ impl AppendWriter {
     }
 
     fn rolling(&self) -> Result<RollingWriter> {
-        let kind = FileKind::Append { first_sequence: self.next_sequence };
+        let kind = match self.settings.keyed {
+            Some(_) => FileKind::KeyValue,
+            None => FileKind::Append { first_sequence: self.next_sequence },
+        };
         RollingWriter::new(&self.settings.table, &self.partition, self.bucket, 0, FileSource::Append, kind)
     }
 
@@ -234,6 +259,14 @@ impl AppendWriter {
     }
 }
 
+/// Rows without sequence numbers: they get theirs with their bucket.
+fn unnumbered(rows: &RecordBatch, kinds: Int8Array, schema: &SchemaRef) -> Result<RecordBatch> {
+    let mut columns = rows.columns().to_vec();
+    columns.push(Arc::new(Int64Array::from_value(-1, rows.num_rows())));
+    columns.push(Arc::new(kinds));
+    Ok(RecordBatch::try_new(schema.clone(), columns)?)
+}
+
 async fn drain(spills: &[Spill], buffer: &[RecordBatch], writer: &mut RollingWriter) -> Result<()> {
     for spill in spills {
         let mut batches = spill.read()?;
@@ -248,7 +281,7 @@ async fn drain(spills: &[Spill], buffer: &[RecordBatch], writer: &mut RollingWri
 }
 
 /// Deletes a file that no snapshot ever named, with what lies beside it.
-pub(super) async fn delete(table: &Table, partition: &BinaryRow, bucket: i32, file: &DataFileMeta) -> Result<()> {
+pub(crate) async fn delete(table: &Table, partition: &BinaryRow, bucket: i32, file: &DataFileMeta) -> Result<()> {
     for name in &file.extra_files {
         table.storage().delete(&extra_file_path(table, partition, bucket, file, name)?).await?;
     }

@@ -1,16 +1,22 @@
 //! Which bucket a key lives in, where that is remembered and not computed (spec: features.md B6; format.md C.8, C.11).
 //!
-//! Tables with dynamic buckets keep the hashes of each bucket's keys in index files. A key never moves, so a table has one
-//! writer at a time; a second one is refused when it commits.
+//! Tables with dynamic buckets keep the hashes of each bucket's keys in index files. Where the primary key lacks partition
+//! columns, the keys themselves tell, which are read when a writer starts. Either way a table has one writer at a time; a
+//! second one is refused when it commits.
 
+mod bootstrap;
+mod cross;
 mod dynamic;
 mod file;
+mod fill;
+mod keys;
 mod map;
 mod partition;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cross::CrossPartition;
 pub(crate) use dynamic::{DynamicBuckets, Messages};
 
 /// The number of buckets of a table whose keys remember theirs.

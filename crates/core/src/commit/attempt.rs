@@ -17,7 +17,7 @@ use super::history::{History, Seen};
 use super::overwrite::Target;
 use super::publish::{Published, publish};
 use super::settings::Settings;
-use super::{BATCH_IDENTIFIER, Commit, index, vector};
+use super::{BATCH_IDENTIFIER, Commit, index, strict, vector};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
@@ -35,6 +35,10 @@ pub(super) struct Phase {
     pub(super) kind: CommitKind,
     check: bool,
     provider: Provider,
+    /// The last snapshot of others that it may build upon, as its messages say.
+    since: Option<SnapshotId>,
+    /// The snapshot since which no other user may have written rows.
+    alone_since: Option<SnapshotId>,
 }
 
 /// Where the change comes from.
@@ -61,6 +65,8 @@ impl Phase {
             kind,
             check,
             provider,
+            since: commit.messages.iter().filter_map(|message| message.made_at).min(),
+            alone_since: commit.messages.iter().filter_map(|message| message.alone_since).min(),
         }
     }
 
@@ -109,6 +115,10 @@ pub(super) struct State {
     history: History,
     checked_buckets: HashMap<Box<[u8]>, i32>,
     unresolved: Option<Unresolved>,
+    /// The newest snapshot that this committer has made.
+    last_own: Option<SnapshotId>,
+    /// Where a writer began that must be alone, and how far it was.
+    alone: Option<(SnapshotId, SnapshotId)>,
     /// The last batch phase that was published: files of its change and its snapshot.
     last_batch: Option<(Vec<String>, SnapshotId)>,
 }
@@ -127,6 +137,8 @@ impl State {
             history: History::default(),
             checked_buckets: HashMap::new(),
             unresolved: None,
+            last_own: None,
+            alone: None,
             last_batch: None,
         }
     }
@@ -222,6 +234,7 @@ impl State {
 
     async fn published(&mut self, user: &str, names: Vec<String>, snapshot: Snapshot) -> Committed {
         let id = snapshot.id;
+        self.last_own = Some(id);
         if snapshot.commit_identifier == BATCH_IDENTIFIER {
             self.last_batch = Some((names, id));
         }
@@ -282,6 +295,22 @@ impl State {
             }
             Fits::No(why) => return Ok(Tried::Done(Committed::Conflict(why))),
         };
+        if let Some(latest) = &latest
+            && let Some(since) = phase.alone_since
+        {
+            let from = self.alone.filter(|(began, _)| *began == since).map_or(since, |(_, through)| through);
+            if let Some(why) = strict::alone(&self.snapshots, user, from, latest.id).await? {
+                return Ok(Tried::Done(Committed::Conflict(why)));
+            }
+            self.alone = Some((since, latest.id));
+        }
+        if let Some(latest) = &latest
+            && let Some(safe) = self.safe(settings, phase)
+            && let Some(why) =
+                strict::check(self.table(), &self.snapshots, user, safe, latest.id, phase.kind, change).await?
+        {
+            return Ok(Tried::Done(Committed::Conflict(why)));
+        }
         if let Err(why) = index::check_hashes(&lines, &change.hash_bases) {
             return Ok(Tried::Done(Committed::Conflict(why)));
         }
@@ -299,6 +328,12 @@ impl State {
         };
         let built = plan.build(latest.as_deref(), manifests, index, written).await?;
         self.publish(user, phase, built, written).await
+    }
+
+    /// The last snapshot of others that this phase may build upon, if that matters.
+    fn safe(&self, settings: &Settings, phase: &Phase) -> Option<SnapshotId> {
+        let by_option = settings.last_safe.and_then(|first| self.last_own.max(first));
+        [by_option, phase.since].into_iter().flatten().min()
     }
 
     async fn publish(&mut self, user: &str, phase: &Phase, built: Built, written: &mut Written) -> Result<Tried> {

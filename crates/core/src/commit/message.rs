@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use linn_format::SnapshotId;
 use linn_format::file::DataFileMeta;
 use linn_format::manifest::IndexManifestEntry;
 use linn_format::row::BinaryRow;
@@ -33,6 +34,12 @@ pub struct CommitMessage {
     /// Names of the hash index files of the partition that the rows were given their buckets by, in order. The commit is
     /// refused when the partition has others by then: a key could be in two buckets. `None` for other tables.
     pub hash_base: Option<Arc<[String]>>,
+    /// The last snapshot that the maker of the message had seen, when the commit must be refused if another user has since
+    /// compacted or overwritten the same partitions, or, when this replaces rows, written to them.
+    pub made_at: Option<SnapshotId>,
+    /// A snapshot since which no other user may have added or replaced rows, in any partition: the writer keeps in mind
+    /// where keys are. 0 for an empty table.
+    pub alone_since: Option<SnapshotId>,
     /// Index files added and removed by compaction.
     pub compact_index_changes: Vec<IndexManifestEntry>,
     /// Names of all files above level 0 that the bucket had before the compaction, when the result depends on them all
@@ -55,6 +62,8 @@ impl CommitMessage {
             compact_changelog: Vec::new(),
             index_changes: Vec::new(),
             hash_base: None,
+            made_at: None,
+            alone_since: None,
             compact_index_changes: Vec::new(),
             compact_basis: None,
         }

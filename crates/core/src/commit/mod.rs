@@ -17,6 +17,7 @@ mod message;
 mod overwrite;
 mod publish;
 mod settings;
+mod strict;
 mod upgrade;
 mod vector;
 

@@ -12,10 +12,8 @@ use linn_format::{Error, Result, ResultExt};
 use super::base;
 use super::change::Change;
 use super::files::Files;
+use crate::postpone::POSTPONED;
 use crate::table::Table;
-
-/// Bucket of files that wait for a bucket; an overwrite leaves them where they are unless the table only has such.
-const POSTPONE_BUCKET: i32 = -2;
 
 /// What an overwrite replaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +45,19 @@ pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change) -> Re
     let partitioned = !table.schema().partition_keys.is_empty();
     let dynamic = partitioned
         && table.options().get("dynamic-partition-overwrite").is_none_or(|v| !v.eq_ignore_ascii_case("false"));
+    let partial = match &overwrite {
+        Overwrite::Table => false,
+        Overwrite::Dynamic => dynamic,
+        Overwrite::Partition(spec) => dynamic || !spec.is_empty(),
+        Overwrite::Specs(_) | Overwrite::Rows(_) => true,
+    };
+    // The new rows' keys may be in partitions that stay.
+    if partial && table.schema().is_cross_partition() && !added.entries.is_empty() {
+        let feature = "feature overwriting partitions of a table whose primary key lacks partition columns";
+        return Err(Error::unsupported(feature)
+            .with("table", table.name())
+            .with_hint("overwrite the whole table, or drop the partition and insert the rows"));
+    }
     let target = match overwrite {
         Overwrite::Table => Target::All,
         Overwrite::Dynamic if !partitioned => Target::All,
@@ -116,8 +127,9 @@ impl Target {
     ) -> Result<Change> {
         let mut change = Change::default();
         let postponed = files.table().options().get("bucket").is_some_and(|bucket| bucket.trim() == "-2");
+        // Rows that wait for a bucket stay, unless the table is one whose rows do.
         let live = base::live(files, manifests, |partition| self.holds(partition)).await?;
-        let removed = live.into_iter().filter(|entry| postponed || entry.bucket != POSTPONE_BUCKET);
+        let removed = live.into_iter().filter(|entry| postponed || entry.bucket != POSTPONED);
         change.entries = removed.map(|entry| ManifestEntry { kind: FileKind::Delete, ..entry }).collect();
         for line in index {
             if self.holds(&line.partition)? {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use linn_format::manifest::Codec;
 use linn_format::options::{Options, parse_duration, parse_memory};
-use linn_format::{Error, Result};
+use linn_format::{Error, Result, SnapshotId};
 
 use crate::table::Table;
 
@@ -19,6 +19,8 @@ pub(super) struct Settings {
     pub(super) timeout: Option<Duration>,
     pub(super) overwrite_upgrade: bool,
     pub(super) deletion_vectors: bool,
+    /// The last snapshot of others that the first commit may build upon; `Some(None)` for any.
+    pub(super) last_safe: Option<Option<SnapshotId>>,
     pub(super) manifests: ManifestSettings,
 }
 
@@ -39,9 +41,6 @@ impl Settings {
                 return Err(Error::unsupported(format!("feature {feature} on commit")));
             }
         }
-        if options.contains("commit.strict-mode.last-safe-snapshot") {
-            return Err(Error::unsupported("feature commit.strict-mode.last-safe-snapshot"));
-        }
         Ok(Self {
             force_create_snapshot: flag(options, "commit.force-create-snapshot", false)?,
             discard_duplicate_files: flag(options, "commit.discard-duplicate-files", false)?,
@@ -51,6 +50,7 @@ impl Settings {
             timeout: duration(options, "commit.timeout")?,
             overwrite_upgrade: flag(options, "overwrite-upgrade", true)?,
             deletion_vectors: flag(options, "deletion-vectors.enabled", false)?,
+            last_safe: last_safe(options)?,
             manifests: ManifestSettings {
                 codec: Codec::parse(
                     options.get("manifest.compression").unwrap_or("zstd"),
@@ -70,6 +70,13 @@ impl Settings {
         let wait = doubled.min(self.max_retry_wait).as_secs_f64() * 1000.0;
         (wait * (1.0 + 0.2 * jitter)) as u64
     }
+}
+
+fn last_safe(options: &Options) -> Result<Option<Option<SnapshotId>>> {
+    const KEY: &str = "commit.strict-mode.last-safe-snapshot";
+    let Some(text) = options.get(KEY) else { return Ok(None) };
+    let id: i64 = text.trim().parse().map_err(|_| bad(KEY, text))?;
+    Ok(Some((id >= 0).then_some(SnapshotId(id))))
 }
 
 fn bad(key: &str, value: &str) -> Error {

@@ -1,6 +1,6 @@
 //! Compaction as a job of its own: all buckets of a snapshot are looked at, and what is due is done.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use futures::channel::oneshot;
@@ -17,6 +17,7 @@ use super::table::TableFiles;
 use crate::append;
 use crate::commit::CommitMessage;
 use crate::merge::{KeyOrder, MergeSpec};
+use crate::postpone::{self, POSTPONED, Waiting};
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
@@ -81,6 +82,24 @@ struct Bucket {
     files: Vec<Arc<DataFileMeta>>,
 }
 
+/// Rows of a table that wait for a bucket.
+struct Postponed {
+    snapshot: Arc<Snapshot>,
+    waiting: Vec<Waiting>,
+    /// The real buckets of each partition.
+    buckets: HashMap<BinaryRow, BTreeSet<i32>>,
+}
+
+impl Postponed {
+    fn has(&self, partition: &BinaryRow) -> bool {
+        self.waiting.iter().any(|waiting| waiting.partition == *partition)
+    }
+
+    async fn place(self, table: &Table, full: bool) -> Result<Vec<CommitMessage>> {
+        postpone::compact(table, &self.snapshot, self.waiting, &self.buckets, full).await
+    }
+}
+
 impl Table {
     /// What [`Table::compact`] would do at the latest snapshot, for display.
     ///
@@ -110,6 +129,9 @@ impl Table {
             return append::compact(self, partitions, full).await;
         }
         let mut waiting: VecDeque<_> = self.compactions(partitions, full).await?.into();
+        // Rows that wait for a bucket are placed afterwards, which compacts the other buckets of their partitions too.
+        let postponed = self.postponed(partitions).await?;
+        waiting.retain(|due| !postponed.as_ref().is_some_and(|postponed| postponed.has(&due.plan.partition)));
         let parallelism = self.env().spawn.parallelism(Pool::Compaction).max(1);
         let mut running = VecDeque::new();
         let mut done: Vec<(Task, CommitMessage)> = Vec::new();
@@ -138,8 +160,16 @@ impl Table {
                 }
             }
         }
+        let placed = match (&failure, postponed) {
+            (None, Some(postponed)) => postponed.place(self, full).await,
+            _ => Ok(Vec::new()),
+        };
+        let placed = placed.unwrap_or_else(|e| {
+            failure = Some(e);
+            Vec::new()
+        });
         match failure {
-            None => Ok(done.into_iter().map(|(_, message)| message).collect()),
+            None => Ok(done.into_iter().map(|(_, message)| message).chain(placed).collect()),
             Some(e) => {
                 for (task, message) in done {
                     let CommitMessage { compact_before, compact_after, compact_changelog, .. } = &message;
@@ -149,6 +179,20 @@ impl Table {
                 Err(e)
             }
         }
+    }
+
+    /// What waits for a bucket, in tables where rows do.
+    async fn postponed(&self, partitions: Option<&[BinaryRow]>) -> Result<Option<Postponed>> {
+        if self.options().bucket()? != POSTPONED {
+            return Ok(None);
+        }
+        let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(None) };
+        let waiting = postpone::waiting(self, &snapshot, partitions).await?;
+        let mut buckets: HashMap<BinaryRow, BTreeSet<i32>> = HashMap::new();
+        for (partition, bucket) in self.buckets(Arc::clone(&snapshot), partitions).await?.into_keys() {
+            buckets.entry(BinaryRow::from_serialized(partition)?).or_default().insert(bucket);
+        }
+        Ok(Some(Postponed { snapshot, waiting, buckets }))
     }
 
     async fn compactions(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<Due>> {

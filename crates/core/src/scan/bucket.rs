@@ -9,6 +9,7 @@ use linn_format::predicate::{CompareOp, Predicate};
 use linn_format::types::{DataField, DataType};
 use parking_lot::Mutex;
 
+use crate::postpone::POSTPONED;
 use crate::table::Table;
 
 /// Combinations of values that are worth hashing.
@@ -19,8 +20,16 @@ const MAX_KEYS: usize = 1_000;
 pub(super) struct Buckets {
     named: Option<HashSet<i32>>,
     keys: Option<Keys>,
-    /// Only rows that have been given a bucket.
-    real: bool,
+    rows: Rows,
+}
+
+/// Which rows of a table whose rows may wait for a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// All: what one snapshot added, as a stream reads it.
+    All,
+    /// Those that have a bucket.
+    Placed,
 }
 
 #[derive(Debug)]
@@ -33,7 +42,7 @@ struct Keys {
 }
 
 impl Buckets {
-    pub(super) fn new(table: &Table, filter: &Predicate, named: Option<&[i32]>) -> Result<Self> {
+    pub(super) fn new(table: &Table, filter: &Predicate, named: Option<&[i32]>, rows: Rows) -> Result<Self> {
         let options = table.options();
         let bucket = options.bucket()?;
         let keys = if bucket > 0 {
@@ -48,12 +57,12 @@ impl Buckets {
         } else {
             None
         };
-        Ok(Self { named: named.map(|b| b.iter().copied().collect()), keys, real: bucket == -2 })
+        Ok(Self { named: named.map(|b| b.iter().copied().collect()), keys, rows })
     }
 
     /// Whether every bucket is asked for.
     pub(super) fn all(&self) -> bool {
-        self.named.is_none() && self.keys.is_none() && !self.real
+        self.named.is_none() && self.keys.is_none() && self.rows == Rows::All
     }
 
     /// Whether a manifest with buckets from `min` to `max` may have one that is asked for.
@@ -64,7 +73,8 @@ impl Buckets {
 
     /// Whether a bucket of a partition with `total` buckets is asked for.
     pub(super) fn has(&self, bucket: i32, total: i32) -> Result<bool> {
-        if self.named.as_ref().is_some_and(|named| !named.contains(&bucket)) || self.real && bucket < 0 {
+        let waits = self.rows == Rows::Placed && bucket == POSTPONED;
+        if waits || self.named.as_ref().is_some_and(|named| !named.contains(&bucket)) {
             return Ok(false);
         }
         match &self.keys {

@@ -10,13 +10,14 @@ use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
-use super::bucket::Buckets;
+use super::bucket::{Buckets, Rows};
 use super::filter::Filters;
 use super::pack::{Group, Packing};
 use super::select::Selector;
 use super::vector::Vectors;
 use super::{Plan, Scan, Split};
 use crate::manifest::{LiveFiles, Manifests};
+use crate::postpone::POSTPONED;
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 
@@ -120,7 +121,7 @@ impl Scan {
         let skip_level_0 = is_pk && unmerged && part == Part::All && !self.every_level;
         Ok(Selector {
             filters: Filters::new(table, &self.filter, self.partitions.as_deref()),
-            buckets: Buckets::new(table, &self.filter, self.buckets.as_deref())?,
+            buckets: Buckets::new(table, &self.filter, self.buckets.as_deref(), self.rows(part)?)?,
             skip_level_0,
             // A file of some columns says nothing of its rows' other columns.
             judge_values: (!is_pk && !table.data_evolves()) || skip_level_0,
@@ -128,6 +129,19 @@ impl Scan {
             schema: Arc::new(table.schema().clone()),
             read_index: options.file_index_read()?,
         })
+    }
+
+    fn rows(&self, part: Part) -> Result<Rows> {
+        let options = self.table.options();
+        if part != Part::All || options.bucket()? != POSTPONED {
+            return Ok(Rows::All);
+        }
+        if options.postpone_merge_on_read()? && !self.every_level {
+            return Err(Error::unsupported("feature postpone.merge-on-read")
+                .with("table", self.table.name())
+                .with_hint("set it to 'false', and compact the table to see all rows"));
+        }
+        Ok(Rows::Placed)
     }
 
     async fn splits(

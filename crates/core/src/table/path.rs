@@ -6,9 +6,7 @@ use linn_format::row::BinaryRow;
 use linn_format::{Error, Result};
 
 use super::Table;
-
-/// Bucket number of rows that wait to be given a bucket.
-const POSTPONE_BUCKET: i32 = -2;
+use crate::postpone::POSTPONED;
 
 impl Table {
     /// Where the branch keeps its schemas, snapshots, tags, changelogs and consumers. Data, manifests, indexes and
@@ -94,7 +92,7 @@ impl Table {
             path = format!("{path}/{}", names.trim_end_matches('/'));
         }
         Ok(match bucket {
-            POSTPONE_BUCKET => format!("{path}/bucket-postpone"),
+            POSTPONED => format!("{path}/bucket-postpone"),
             other => format!("{path}/bucket-{other}"),
         })
     }

@@ -13,6 +13,7 @@ use super::writer::Buckets;
 use crate::append::{self, AppendWriter};
 use crate::commit::CommitMessage;
 use crate::compact;
+use crate::postpone::POSTPONED;
 
 /// Opens the writers of a table.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub(crate) enum Opener {
     MergeTree(Arc<dyn Buckets>, Arc<Settings>),
     /// Rows have no key. Where sequence numbers go on, the buckets tell; else they begin at 0.
     Append(Option<Arc<dyn Buckets>>, Arc<append::Settings>),
+    /// Rows may wait for a bucket, or be in one that is a merge tree.
+    Postponed(Arc<append::Settings>, Arc<dyn Buckets>, Arc<Settings>),
 }
 
 impl Opener {
@@ -35,7 +38,11 @@ impl Opener {
     /// Opens the writer of a bucket.
     pub(crate) async fn open(&self, partition: &BinaryRow, bucket: i32, budget: &MemoryBudget) -> Result<OneBucket> {
         match self {
-            Self::MergeTree(buckets, settings) => {
+            Self::Postponed(waiting, ..) if bucket == POSTPONED => {
+                let writer = AppendWriter::new(partition.clone(), bucket, waiting.clone(), 0, budget);
+                Ok(OneBucket::Append(Box::new(writer)))
+            }
+            Self::MergeTree(buckets, settings) | Self::Postponed(_, buckets, settings) => {
                 let open = buckets.open(partition, bucket).await?;
                 let writer = BucketWriter::new(partition.clone(), bucket, settings.clone(), open, budget);
                 Ok(OneBucket::MergeTree(Box::new(writer)))
@@ -59,7 +66,7 @@ impl Opener {
 pub(crate) enum OneBucket {
     /// Of a merge tree.
     MergeTree(Box<BucketWriter>),
-    /// Of an append table.
+    /// Of rows that are not merged.
     Append(Box<AppendWriter>),
 }
 
@@ -72,11 +79,11 @@ impl OneBucket {
         }
     }
 
-    /// Takes rows; those of append tables are all `+I`.
+    /// Takes rows.
     pub(crate) async fn write(&mut self, rows: RecordBatch, kinds: Int8Array) -> Result<()> {
         match self {
             Self::MergeTree(writer) => writer.write(&rows, kinds),
-            Self::Append(writer) => writer.write(rows).await,
+            Self::Append(writer) => writer.write(rows, kinds).await,
         }
     }
 

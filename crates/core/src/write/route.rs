@@ -10,6 +10,8 @@ use linn_format::schema::TableSchema;
 use linn_format::types::DataType;
 use linn_format::{Error, Result};
 
+use crate::postpone::POSTPONED;
+
 /// Rows of one batch that belong to one bucket, in their order.
 #[derive(Debug)]
 pub(crate) struct Routed {
@@ -26,9 +28,6 @@ pub(crate) struct Routed {
 /// Number of buckets of an append table that has none: all rows of a partition are in bucket 0. Of a table with a primary
 /// key: its keys have been given their buckets (`assign`).
 const UNAWARE: i32 = -1;
-
-/// Number of buckets of a table whose rows get theirs later: until then all are in this one.
-const POSTPONED: i32 = -2;
 
 /// The partitions of a table's rows, and the buckets where they follow from the rows alone.
 #[derive(Debug)]
@@ -75,6 +74,11 @@ impl Columns {
         self.at.iter().map(|&c| batch.column(c).clone()).collect()
     }
 
+    /// Where they are in a batch of the table.
+    pub(crate) fn places(&self) -> &[usize] {
+        &self.at
+    }
+
     /// Their types.
     pub(crate) fn types(&self) -> &[DataType] {
         &self.types
@@ -118,9 +122,14 @@ impl Router {
         let buckets = match self.buckets {
             1 | UNAWARE => vec![0; rows.num_rows()],
             POSTPONED => vec![POSTPONED; rows.num_rows()],
-            many => self.function.buckets(&self.key.pick(rows), &self.key.types, many)?,
+            many => self.buckets_of(rows, many)?,
         };
         group(rows, kinds, &self.partitions(rows)?, &buckets)
+    }
+
+    /// The bucket of each row where there are so many.
+    pub(crate) fn buckets_of(&self, rows: &RecordBatch, count: i32) -> Result<Vec<i32>> {
+        self.function.buckets(&self.key.pick(rows), &self.key.types, count)
     }
 
     /// The partitions of a batch that has rows.

@@ -1,19 +1,23 @@
 //! Writers of a table: where the buckets' files are and what they hold by the latest snapshot.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use linn_format::options::ChangelogProducer;
+use linn_format::file::{FileWrite, KeyValueLayout, format_named};
+use linn_format::options::{ChangelogProducer, Options};
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::budget::MemoryBudget;
 use super::open::Opener;
-use super::routing::Routing;
+use super::routing::{Placed, Routing};
 use super::settings::Settings;
 use super::writer::{Buckets, OpenBucket, TableWriter};
+use crate::append;
 use crate::compact::{self, TableFiles};
+use crate::postpone::{POSTPONED, known_counts};
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 use crate::vector::{BucketVectors, vector_lines};
@@ -22,7 +26,7 @@ impl Table {
     /// A writer with a memory budget of its own (`write-buffer-size`).
     ///
     /// # Errors
-    /// `Unsupported` for a key without all partition columns and for postponed buckets, `Invalid` for bad option values.
+    /// `Unsupported` for a key without all partition columns, `Invalid` for bad option values.
     pub fn writer(&self, user: &str) -> Result<TableWriter> {
         self.writer_within(user, MemoryBudget::new(self.options().write_buffer_size()?))
     }
@@ -45,21 +49,96 @@ impl Table {
         table.open_writer(user, MemoryBudget::new(self.options().write_buffer_size()?), false)
     }
 
+    /// A writer for a job that commits once. Rows of a table with postponed buckets go to real buckets where
+    /// `postpone.batch-write-fixed-bucket` is on (the default): to those of their partition, or when it has none, to as
+    /// many as all the rows need, which is known at [`TableWriter::prepare_commit`]. Elsewhere as [`Table::writer`].
+    ///
+    /// # Errors
+    /// As [`Table::writer`], and what reading the table's metadata yields.
+    pub async fn batch_writer(&self, user: &str) -> Result<TableWriter> {
+        match self.places_at_once()? {
+            true => self.placing_writer(user, true).await,
+            false => self.writer(user),
+        }
+    }
+
+    /// The same for rows that will replace what is there; see [`Table::overwriter`].
+    ///
+    /// # Errors
+    /// As [`Table::batch_writer`].
+    pub async fn batch_overwriter(&self, user: &str) -> Result<TableWriter> {
+        if !self.places_at_once()? {
+            return self.overwriter(user);
+        }
+        let table = self.with_options(&[("write-only", "true")].into_iter().collect())?;
+        table.placing_writer(user, false).await
+    }
+
+    fn places_at_once(&self) -> Result<bool> {
+        Ok(self.options().bucket()? == POSTPONED && self.options().postpone_batch_write_fixed_bucket()?)
+    }
+
+    async fn placing_writer(&self, user: &str, restore: bool) -> Result<TableWriter> {
+        let counts = match Snapshots::new(self).latest().await? {
+            Some(snapshot) => known_counts(self, &snapshot).await?,
+            None => HashMap::new(),
+        };
+        let placed = Placed { table: self.clone(), user: user.to_owned(), counts, restore };
+        let budget = MemoryBudget::new(self.options().write_buffer_size()?);
+        let batch_size = compact::Settings::of(self.schema())?.batch_size;
+        let buckets = Arc::new(TableBuckets { table: self.clone(), batch_size, restore });
+        let writer = self.merge_tree_writer(buckets, budget, Routing::placed(placed)?, user);
+        writer.map_err(|e| e.with("table", self.name()).with("user", user))
+    }
+
     fn open_writer(&self, user: &str, budget: MemoryBudget, restore: bool) -> Result<TableWriter> {
         let batch_size = compact::Settings::of(self.schema())?.batch_size;
         let buckets = Arc::new(TableBuckets { table: self.clone(), batch_size, restore });
         let writer = match self.schema().is_primary_key_table() {
-            true => self.merge_tree_writer(buckets, budget, restore),
+            true => self.merge_tree_writer(buckets, budget, Routing::of(self, restore)?, user),
             false => TableWriter::append(self, buckets, budget),
         };
         writer.map_err(|e| e.with("table", self.name()).with("user", user))
     }
 
-    fn merge_tree_writer(&self, buckets: Arc<dyn Buckets>, budget: MemoryBudget, restore: bool) -> Result<TableWriter> {
+    fn merge_tree_writer(
+        &self,
+        buckets: Arc<dyn Buckets>,
+        budget: MemoryBudget,
+        routing: Routing,
+        user: &str,
+    ) -> Result<TableWriter> {
         let (schema, env) = (self.schema(), self.env());
-        let routing = Routing::of(self, restore)?;
-        let settings = Settings::of(schema, env, routing.buckets())?;
-        TableWriter::with_opener(schema, env, Opener::MergeTree(buckets, Arc::new(settings)), routing, budget)
+        let settings = Arc::new(Settings::of(schema, env, routing.buckets())?);
+        let opener = match routing.buckets() {
+            POSTPONED => {
+                let waiting = append::Settings::of_waiting(&self.of_waiting(user)?, settings.spec.input_schema())?;
+                Opener::Postponed(Arc::new(waiting), buckets, settings)
+            }
+            _ => Opener::MergeTree(buckets, settings),
+        };
+        TableWriter::with_opener(schema, env, opener, routing, budget)
+    }
+
+    /// The table as the writer of waiting rows sees it: Avro where it has the types, no statistics, and a prefix of its own
+    /// in the names of its files, so that they can be told from those of other writers.
+    fn of_waiting(&self, user: &str) -> Result<Self> {
+        let ids = &self.env().ids;
+        let user: String =
+            user.chars().map(|c| if c.is_ascii_alphanumeric() || ".-".contains(c) { c } else { '_' }).collect();
+        // What comes between the marks of the name must not look like one.
+        let user = user.replace("-s-", "_s_").replace("-w-", "_w_");
+        let number = (ids.jitter() * f64::from(i32::MAX)) as i32;
+        let prefix = format!("{}-u-{user}-s-{number}-w-", self.options().data_file_prefix());
+        let mut options: Options = [("data-file.prefix", prefix.as_str())].into_iter().collect();
+        let fields = KeyValueLayout::of(self.schema())?.fields().to_vec();
+        let (compression, zstd_level) = (self.options().file_compression().to_owned(), self.options().zstd_level()?);
+        let write = FileWrite { fields, compression, zstd_level, options: self.options().clone() };
+        if format_named("avro")?.write(write, Box::new(std::io::sink())).is_ok() {
+            options.set("file.format", "avro");
+            options.set("metadata.stats-mode", "none");
+        }
+        self.with_options(&options)
     }
 }
 
@@ -86,7 +165,7 @@ impl Buckets for TableBuckets {
         let buckets = self.table.options().bucket()?;
         let mut live = Vec::new();
         for split in plan.splits {
-            if split.total_buckets != buckets {
+            if buckets != POSTPONED && split.total_buckets != buckets {
                 let was = split.total_buckets;
                 return Err(Error::invalid(format!("the partition has {was} buckets, the table now {buckets}"))
                     .with("table", self.table.name())

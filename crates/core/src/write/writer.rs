@@ -246,6 +246,12 @@ impl TableWriter {
         Ok(())
     }
 
+    /// The buckets of a partition that are being written.
+    pub(crate) fn buckets_of(&self, partition: &BinaryRow) -> Vec<i32> {
+        let partition = partition.to_serialized();
+        self.writers.keys().filter(|(of, _)| *of == *partition).map(|(_, bucket)| *bucket).collect()
+    }
+
     async fn bucket(&mut self, partition: &BinaryRow, bucket: i32) -> Result<&mut OneBucket> {
         let key = (partition.to_serialized().to_vec(), bucket);
         if !self.writers.contains_key(&key) {

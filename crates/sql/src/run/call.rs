@@ -1,4 +1,4 @@
-//! Procedures: `CALL sys.compact(…)`.
+//! Procedures: `CALL sys.compact(…)`, `CALL sys.rescale(…)`.
 
 use linn::core::commit::Commit;
 use linn::format::partition::partition_from_values;
@@ -17,19 +17,34 @@ struct Procedure {
 }
 
 /// The names and the order of the parameters are the reference's.
-const PROCEDURES: &[Procedure] = &[Procedure {
-    name: "compact",
-    parameters: &[
-        "table",
-        "partitions",
-        "order_strategy",
-        "order_by",
-        "options",
-        "where",
-        "partition_idle_time",
-        "compact_strategy",
-    ],
-}];
+const PROCEDURES: &[Procedure] = &[
+    Procedure {
+        name: "compact",
+        parameters: &[
+            "table",
+            "partitions",
+            "order_strategy",
+            "order_by",
+            "options",
+            "where",
+            "partition_idle_time",
+            "compact_strategy",
+        ],
+    },
+    Procedure {
+        name: "rescale",
+        // Those of Flink, then those that only Spark has.
+        parameters: &[
+            "table",
+            "bucket_num",
+            "partition",
+            "scan_parallelism",
+            "sink_parallelism",
+            "partitions",
+            "where",
+        ],
+    },
+];
 
 pub(super) async fn call(session: &Session, name: &[String], arguments: Vec<CallArgument>) -> Result<Output> {
     let called = name.last().map(String::as_str).unwrap_or_default();
@@ -39,7 +54,10 @@ pub(super) async fn call(session: &Session, name: &[String], arguments: Vec<Call
             .with_hint(format!("there is {}", known.join(", "))));
     };
     let given = Arguments::bind(procedure, arguments)?;
-    compact(session, &given).await
+    match procedure.name {
+        "rescale" => rescale(session, &given).await,
+        _ => compact(session, &given).await,
+    }
 }
 
 struct Arguments {
@@ -111,6 +129,31 @@ async fn compact(session: &Session, arguments: &Arguments) -> Result<Output> {
         messages.iter().fold((0, 0), |(b, a), m| (b + m.compact_before.len(), a + m.compact_after.len()));
     finish(table.committer(table.env().ids.uuid()).commit(Commit::batch(messages)).await?)?;
     rows(&["result"], [vec![format!("{before} files compacted into {after}")]])
+}
+
+/// Gives partitions another number of buckets. How many tasks do it is not for the caller to say here.
+async fn rescale(session: &Session, arguments: &Arguments) -> Result<Output> {
+    let name = arguments.get("table").ok_or_else(|| {
+        Error::invalid("sys.rescale needs the argument table").with_hint("CALL sys.rescale(`table` => 'db.t')")
+    })?;
+    if arguments.get("where").is_some() {
+        return Err(Error::unsupported("the argument where of sys.rescale").with_hint("name the partitions"));
+    }
+    let buckets = arguments.get("bucket_num").map(|text| {
+        text.trim().parse::<i32>().map_err(|_| Error::invalid(format!("bucket_num {text:?} is not a number")))
+    });
+    let buckets = buckets.transpose()?;
+    let id = session.identifier(&name.split('.').map(str::to_owned).collect::<Vec<_>>())?;
+    let table = open_table(session.catalog(), &id, None).await?;
+    let fields = table.schema().partition_fields();
+    let named = [arguments.get("partition"), arguments.get("partitions")].into_iter().flatten();
+    let partitions = named
+        .flat_map(|text| text.split(';'))
+        .map(|spec| partition_from_values(&key_values(spec)?, &fields, table.options().partition_default_name()))
+        .collect::<Result<Vec<_>>>()?;
+    let chosen = (!partitions.is_empty()).then_some(partitions.as_slice());
+    finish(table.rescale(&table.env().ids.uuid(), buckets, chosen).await?)?;
+    rows(&["result"], [vec!["Success".to_owned()]])
 }
 
 /// `k=v,k=v`.

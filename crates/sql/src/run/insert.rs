@@ -157,7 +157,7 @@ pub(super) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, 
 /// Writes rows and commits them once.
 pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.env().ids.uuid();
-    let (written, writer, messages) = feed(table.writer(&user)?, rows).await?;
+    let (written, writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
     let outcome = table.committer(user).commit(Commit::batch(messages)).await?;
     writer.close().await?;
     finish(outcome)?;
@@ -167,7 +167,7 @@ pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
 /// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so.
 async fn overwrite(table: &Table, partition: &[(String, String)], rows: Rows) -> Result<Output> {
     let user = table.env().ids.uuid();
-    let (written, writer, messages) = feed(table.overwriter(&user)?, rows).await?;
+    let (written, writer, messages) = feed(table.batch_overwriter(&user).await?, rows).await?;
     let target = if !partition.is_empty() {
         Overwrite::Partition(partition.iter().cloned().collect())
     } else if !table.schema().partition_keys.is_empty() && table.options().dynamic_partition_overwrite()? {

@@ -52,6 +52,23 @@ impl Options {
         self.bool(&bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET)
     }
 
+    /// Most buckets that a batch job gives a partition.
+    ///
+    /// # Errors
+    /// `Invalid` unless it is above 0.
+    pub fn postpone_max_fixed_buckets(&self) -> Result<u64> {
+        let def = &bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET_MAX_PARALLELISM;
+        self.above_zero(def, i64::from(self.int(def)?))
+    }
+
+    /// Whether batch reads show rows that wait for a bucket.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no switch.
+    pub fn postpone_merge_on_read(&self) -> Result<bool> {
+        self.bool(&bucket::POSTPONE_MERGE_ON_READ)
+    }
+
     /// Buckets that a partition gets whose rows were postponed; `None` for as many as they need.
     ///
     /// # Errors
