@@ -56,7 +56,7 @@ impl Load {
     /// were made before.
     pub(crate) async fn run(&mut self, table: &Table, sources: &[Source], progress: &Progress) -> Result<Loaded> {
         let target = Target::new(table.schema())?;
-        let mut out = Out::new(table, self.mode)?;
+        let mut out = Out::new(table, self.mode).await?;
         let bar = progress.bytes(sources.iter().map(Source::size).sum());
         let fed = self.feed(&target, sources, &mut out, &bar).await;
         bar.finish_and_clear();
@@ -102,7 +102,7 @@ struct Sink {
 }
 
 impl Out {
-    fn new(table: &Table, mode: Mode) -> Result<Self> {
+    async fn new(table: &Table, mode: Mode) -> Result<Self> {
         let user = table.env().ids.uuid();
         let sink = match mode {
             Mode::Check => None,

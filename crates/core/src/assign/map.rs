@@ -28,6 +28,7 @@ impl HashMap {
     }
 
     /// How many there are.
+    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.len
     }

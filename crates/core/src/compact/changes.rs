@@ -1,9 +1,9 @@
 //! What the compactions of a table tell of the rows that they change, and where they look for what was before
 //! (spec: features.md B4, format.md C.9).
 
+use linn_format::Result;
 use linn_format::options::{ChangelogProducer, MergeEngine};
 use linn_format::schema::TableSchema;
-use linn_format::Result;
 
 /// What a table's options say of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

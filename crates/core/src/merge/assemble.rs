@@ -201,4 +201,3 @@ impl Assembler {
         Ok(Merged { rows, changes })
     }
 }
-

@@ -141,12 +141,7 @@ enum Step {
 }
 
 impl<C: KeyColumn> Merger<C> {
-    fn new(
-        mut runs: Vec<LeveledStream>,
-        spec: Arc<MergeSpec>,
-        encoder: KeyEncoder,
-        how: How,
-    ) -> Result<Self> {
+    fn new(mut runs: Vec<LeveledStream>, spec: Arc<MergeSpec>, encoder: KeyEncoder, how: How) -> Result<Self> {
         runs.reverse();
         let mut assembler = Assembler::new(spec.clone(), how.keep_deletes)?;
         if let Some(compared) = how.changes {

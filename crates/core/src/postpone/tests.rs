@@ -137,6 +137,21 @@ fn deletes_wait_too() {
     });
 }
 
+/// A retraction that no compaction could take would wait for ever, and all rows with it.
+#[test]
+fn retractions_are_refused_at_once() {
+    block_on(async {
+        let table = postponed(&[("merge-engine", "first-row")]).await;
+        let mut writer = table.writer("stream").unwrap();
+        let error = writer.write(&batch(&[2, 4], "a"), Some(&Int8Array::from(vec![0, 3]))).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        writer.write(&batch(&[2], "b"), None).await.unwrap();
+        commit(&table, "stream", 1, writer.prepare_commit(true).await.unwrap()).await;
+        compact(&table, true).await;
+        assert_eq!(read(&table).await, expected([2], "b"));
+    });
+}
+
 /// A stream over the table sees every row once, in the order of the commits, and nothing of the placing.
 #[test]
 fn a_stream_sees_rows_as_they_came() {

@@ -8,6 +8,7 @@ use linn_format::options::{Options, option};
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
+use crate::assign::DYNAMIC;
 use crate::manifest::ManifestCache;
 use crate::schema::SchemaCache;
 use crate::seam::{Env, Storage};
@@ -64,6 +65,11 @@ impl Table {
         }
         let mut schema = self.inner.schema.clone();
         schema.options = schema.options.merged(dynamic);
+        let (from, to) = (self.options().bucket()?, schema.options.bucket()?);
+        if from != to && (from == DYNAMIC || to == DYNAMIC) {
+            return Err(Error::invalid(format!("option bucket cannot be {to} for one caller where it is {from}"))
+                .with("table", self.name()));
+        }
         let mut caches = self.inner.caches.clone();
         if dynamic.contains("branch") {
             caches.schemas = Arc::default();

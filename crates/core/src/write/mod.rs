@@ -9,6 +9,7 @@ mod budget;
 mod check;
 mod due;
 mod open;
+mod restore;
 mod route;
 mod routing;
 mod settings;

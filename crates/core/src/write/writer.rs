@@ -14,8 +14,9 @@ use super::budget::MemoryBudget;
 use super::check::Check;
 use super::due::Due;
 use super::open::{OneBucket, Opener};
-use super::route::Router;
+use super::route::{Routed, Router};
 use super::routing::Routing;
+#[cfg(test)]
 use super::settings::Settings;
 use crate::append;
 use crate::assign::Messages;
@@ -36,6 +37,12 @@ pub(crate) trait Buckets: Send + Sync {
 
     /// How many commits with rows followed the last full compaction that told its changes, counted up to `at_most`.
     async fn commits_since_full(&self, at_most: usize) -> Result<usize>;
+
+    /// Says that buckets of these partitions will be opened at once, so that they can be looked up together. Holds until the
+    /// next call.
+    async fn expect(&self, _partitions: &[BinaryRow]) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A bucket and what it holds.
@@ -55,6 +62,8 @@ pub struct TableWriter {
     check: Check,
     routing: Routing,
     budget: MemoryBudget,
+    /// Whether it is known that the table takes retractions.
+    retracts: bool,
     /// By serialised partition and bucket, so that messages come in a fixed order.
     writers: BTreeMap<(Vec<u8>, i32), OneBucket>,
     /// Full compactions, where they come by commits.
@@ -79,7 +88,10 @@ impl TableWriter {
     pub(crate) fn append(table: &Table, buckets: Arc<dyn Buckets>, budget: MemoryBudget) -> Result<Self> {
         let total_buckets = Router::new(table.schema())?.buckets();
         let settings = Arc::new(append::Settings::of(table, total_buckets)?);
-        let opener = Opener::Append((total_buckets > 0).then_some(buckets), settings);
+        let options = table.options();
+        // Where a bucket has no order, sequence numbers say nothing, and any number of jobs may write it.
+        let ordered = total_buckets > 0 && (options.bucket_append_ordered()? || !options.write_only()?);
+        let opener = Opener::Append(ordered.then_some(buckets), settings);
         Self::with_opener(table.schema(), table.env(), opener, Routing::of_rows(table.schema())?, budget)
     }
 
@@ -92,8 +104,8 @@ impl TableWriter {
         budget: MemoryBudget,
     ) -> Result<Self> {
         let full = opener.compaction().map(|c| c.full_every).unwrap_or_default().map(Due::new);
-        let (env, check) = (env.clone(), Check::new(schema)?);
-        Ok(Self { opener, env, check, routing, budget, writers: BTreeMap::new(), full })
+        let (check, env, writers) = (Check::new(schema)?, env.clone(), BTreeMap::new());
+        Ok(Self { opener, env, check, routing, budget, retracts: false, writers, full })
     }
 
     /// Writes rows: all columns of the table by name, in the Arrow types of the table, with a row kind (0 to 3) for
@@ -104,7 +116,10 @@ impl TableWriter {
     /// `Unavailable` when the store or the local disk fails: the rows are in the buffer, and the writer can go on.
     pub async fn write(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
         let (rows, kinds) = self.check.rows(batch, kinds)?;
-        for routed in self.routing.split(rows, kinds).await? {
+        self.retracts = self.retracts || self.opener.try_retraction(&rows, &kinds)?;
+        let split = self.routing.split(rows, kinds).await?;
+        self.expect(&split).await?;
+        for routed in split {
             let writer = self.bucket(&routed.partition, routed.bucket).await?;
             writer.write(routed.rows, routed.kinds).await?;
         }
@@ -122,10 +137,15 @@ impl TableWriter {
     /// # Errors
     /// `Unsupported` for a `write-only` table and for tables whose compaction needs what Linn lacks.
     pub async fn compact(&mut self, partition: &BinaryRow, bucket: i32, full: bool) -> Result<()> {
-        if matches!(&self.opener, Opener::MergeTree(_, settings) if settings.compaction.is_none()) {
+        let settings = match &self.opener {
+            Opener::MergeTree(_, settings) | Opener::Postponed(_, _, settings) => Some(settings),
+            Opener::Append(..) => None,
+        };
+        if settings.is_some_and(|settings| settings.compaction.is_none()) {
             return Err(Error::unsupported("compaction by a write-only writer")
                 .with_hint("set 'write-only' to 'false' for the compacting job"));
         }
+        self.opener.expect(&[]).await?;
         self.bucket(partition, bucket).await?.compact(full).await
     }
 
@@ -141,11 +161,12 @@ impl TableWriter {
             Opener::MergeTree(buckets, _) => {
                 (buckets.clone(), self.opener.compaction().is_some_and(|c| c.changes.looks_up))
             }
-            Opener::Append(..) => return Ok(0),
+            Opener::Append(..) | Opener::Postponed(..) => return Ok(0),
         };
         if !is_behind {
             return Ok(0);
         }
+        buckets.expect(&[]).await?;
         let left = buckets.below(1).await?;
         for (partition, bucket) in &left {
             self.bucket(partition, *bucket).await?;
@@ -163,6 +184,7 @@ impl TableWriter {
         if !due.is_now(&*buckets).await? {
             return Ok(false);
         }
+        buckets.expect(&[]).await?;
         let top = i32::try_from(top.saturating_sub(1)).unwrap_or(i32::MAX);
         for (partition, bucket) in buckets.below(top).await? {
             self.bucket(&partition, bucket).await?;
@@ -246,10 +268,23 @@ impl TableWriter {
         Ok(())
     }
 
+    /// Has partitions looked up together of which no bucket is being written.
+    async fn expect(&self, split: &[Routed]) -> Result<()> {
+        let mut new: Vec<BinaryRow> = Vec::new();
+        for routed in split {
+            let known = new.last() == Some(&routed.partition) || !self.buckets_of(&routed.partition).is_empty();
+            if !known {
+                new.push(routed.partition.clone());
+            }
+        }
+        self.opener.expect(&new).await
+    }
+
     /// The buckets of a partition that are being written.
     pub(crate) fn buckets_of(&self, partition: &BinaryRow) -> Vec<i32> {
-        let partition = partition.to_serialized();
-        self.writers.keys().filter(|(of, _)| *of == *partition).map(|(_, bucket)| *bucket).collect()
+        let partition = partition.to_serialized().to_vec();
+        let of_partition = (partition.clone(), i32::MIN)..=(partition, i32::MAX);
+        self.writers.range(of_partition).map(|((_, bucket), _)| *bucket).collect()
     }
 
     async fn bucket(&mut self, partition: &BinaryRow, bucket: i32) -> Result<&mut OneBucket> {

@@ -87,7 +87,9 @@ impl Processor {
         let (rest, kind) = value.split_last_chunk::<1>().ok_or_else(short)?;
         let (rest, sequence) = rest.split_last_chunk::<8>().ok_or_else(short)?;
         let (row, position) = match self.has_positions() {
-            true => rest.split_last_chunk::<8>().map(|(row, p)| (row, Some(u64::from_le_bytes(*p)))).ok_or_else(short)?,
+            true => {
+                rest.split_last_chunk::<8>().map(|(row, p)| (row, Some(u64::from_le_bytes(*p)))).ok_or_else(short)?
+            }
             false => (rest, None),
         };
         let kind = i8::from_le_bytes(*kind);

@@ -1,5 +1,6 @@
 //! SQL from text to rows, over a warehouse in memory.
 
+mod buckets_of_every_mode;
 mod changes_rows;
 mod metadata_answers;
 mod travels_in_time;

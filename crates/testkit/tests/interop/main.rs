@@ -1,5 +1,6 @@
 //! Other implementations and Linn on the same tables. Runs with `cargo xtask interop`; without the peers it skips.
 
+mod bucket_turns;
 mod buckets;
 mod linn;
 mod linn_writes;

@@ -10,6 +10,7 @@ use futures::TryStreamExt;
 use linn_format::ErrorKind;
 use linn_format::hash::read_hash_index;
 use linn_format::manifest::HASH_INDEX;
+use proptest::prelude::*;
 
 use crate::commit::{Commit, CommitOutcome, Overwrite};
 use crate::fixture::{memory, schema, table};
@@ -199,4 +200,62 @@ fn a_damaged_index_is_named() {
         assert_eq!(error.kind(), ErrorKind::Corrupt);
         assert!(error.to_string().contains(&line.file_name), "{error}");
     });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Two jobs that should not, restarts, overwrites and compactions: what was committed is there, each key once.
+    #[test]
+    fn a_key_is_in_one_bucket(
+        steps in prop::collection::vec(
+            (0..2usize, prop::collection::btree_set(0..60i32, 1..12), 0..6u8),
+            1..14,
+        ),
+        max in prop_oneof![Just("-1"), Just("2")],
+    ) {
+        block_on(async {
+            let options = [("dynamic-bucket.target-row-num", "4"), ("dynamic-bucket.max-buckets", max)];
+            let table = dynamic(&options).await;
+            let users = ["one", "two"];
+            let mut writers: [Option<TableWriter>; 2] = [None, None];
+            let mut keys: BTreeSet<i32> = BTreeSet::new();
+            for (identifier, (who, rows, kind)) in steps.iter().enumerate() {
+                let (identifier, rows) = (identifier as i64, rows.iter().copied().collect::<Vec<_>>());
+                if *kind == 0 {
+                    let mut writer = table.overwriter("over").unwrap();
+                    writer.write(&batch(&rows, "o"), None).await.unwrap();
+                    let messages = writer.prepare_commit(true).await.unwrap();
+                    let commit = Commit::batch(messages);
+                    table.committer("over").overwrite(Overwrite::Dynamic, commit).await.unwrap();
+                    let replaced: BTreeSet<i32> = rows.iter().map(|k| k % 2).collect();
+                    keys.retain(|key| !replaced.contains(&(key % 2)));
+                    keys.extend(rows);
+                } else {
+                    let mut writer = match writers[*who].take().filter(|_| *kind > 1) {
+                        Some(writer) => writer,
+                        None => table.writer(users[*who]).unwrap(),
+                    };
+                    writer.write(&batch(&rows, "w"), None).await.unwrap();
+                    let messages = writer.prepare_commit(true).await.unwrap();
+                    let committer = table.committer(users[*who]);
+                    match committer.commit(Commit::streaming(identifier, messages.clone())).await.unwrap() {
+                        CommitOutcome::Committed(_) | CommitOutcome::CompactionLost { .. } => {
+                            keys.extend(rows);
+                            writers[*who] = Some(writer);
+                        }
+                        // Whoever is refused begins anew.
+                        CommitOutcome::Conflict(_) => committer.abort(&messages).await.unwrap(),
+                        CommitOutcome::Unknown(why) => panic!("{why}"),
+                    }
+                }
+                if *kind == 5 {
+                    let messages = table.compact(None, true).await.unwrap();
+                    table.committer("compact").commit(Commit::batch(messages)).await.unwrap();
+                }
+                let (found, _) = read(&table).await;
+                assert_eq!(found.into_keys().collect::<BTreeSet<_>>(), keys);
+            }
+        });
+    }
 }

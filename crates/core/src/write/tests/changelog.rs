@@ -22,8 +22,12 @@ type State = BTreeMap<i64, Values>;
 /// `T(k BIGINT, s BIGINT, v BIGINT, w STRING, PRIMARY KEY (k))`.
 fn table(options: &[(&str, &str)]) -> TableSchema {
     let field = |id, name: &str, sql: &str| DataField::new(id, name, DataType::parse(sql).unwrap());
-    let fields =
-        vec![field(0, "k", "BIGINT NOT NULL"), field(1, "s", "BIGINT"), field(2, "v", "BIGINT"), field(3, "w", "STRING")];
+    let fields = vec![
+        field(0, "k", "BIGINT NOT NULL"),
+        field(1, "s", "BIGINT"),
+        field(2, "v", "BIGINT"),
+        field(3, "w", "STRING"),
+    ];
     let mut schema = TableSchema {
         version: 3,
         id: linn_format::SchemaId(0),

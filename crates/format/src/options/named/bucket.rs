@@ -1,4 +1,4 @@
-//! Dynamic and postponed buckets, keys across partitions.
+//! Ordered, dynamic and postponed buckets, keys across partitions.
 
 use std::time::Duration;
 
@@ -7,6 +7,14 @@ use crate::options::{OptionDef, Options};
 use crate::{Error, Result};
 
 impl Options {
+    /// Whether the rows of a bucket of an append table keep their order.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no switch.
+    pub fn bucket_append_ordered(&self) -> Result<bool> {
+        self.bool(&bucket::BUCKET_APPEND_ORDERED)
+    }
+
     /// Keys of a dynamic bucket after which it takes no new ones.
     ///
     /// # Errors

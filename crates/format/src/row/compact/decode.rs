@@ -13,10 +13,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// `Corrupt` when the bytes of a row contradict the types.
-pub fn columns_from_compact<'a>(
-    rows: impl IntoIterator<Item = &'a [u8]>,
-    types: &[DataType],
-) -> Result<Vec<ArrayRef>> {
+pub fn columns_from_compact<'a>(rows: impl IntoIterator<Item = &'a [u8]>, types: &[DataType]) -> Result<Vec<ArrayRef>> {
     let mut laid_out = Vec::new();
     for row in rows {
         laid_out.push(lay_out(row, types.iter())?);

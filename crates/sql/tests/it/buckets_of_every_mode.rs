@@ -1,0 +1,73 @@
+//! The same statements on tables whose rows get their buckets in different ways give the same rows.
+
+use linn::ErrorKind;
+
+use crate::{fails, rows, run, session};
+
+const ALL: &str = "SELECT id, dt, amount FROM t ORDER BY id";
+
+async fn check(key: &str, options: &str) {
+    let s = session();
+    run(&s, &format!(
+        "CREATE TABLE t (id BIGINT, dt STRING, amount INT, PRIMARY KEY ({key}) NOT ENFORCED) PARTITIONED BY (dt) WITH ({options})"
+    ))
+    .await;
+    run(&s, "INSERT INTO t VALUES (1, 'd1', 10), (2, 'd1', 20), (3, 'd2', 30)").await;
+    run(&s, "INSERT INTO t VALUES (4, 'd2', 40), (1, 'd1', 11)").await;
+    run(&s, "UPDATE t SET amount = amount * 2 WHERE id = 2; DELETE FROM t WHERE id = 3").await;
+    let expected = ["1|d1|11", "2|d1|40", "4|d2|40"];
+    assert_eq!(rows(&s, ALL).await, expected, "{options}");
+    run(&s, "CALL sys.compact(`table` => 'default.t')").await;
+    assert_eq!(rows(&s, ALL).await, expected, "{options}, compacted");
+    run(&s, "CREATE TABLE src (id BIGINT, dt STRING, amount INT)").await;
+    run(&s, "INSERT INTO src VALUES (1, 'd1', 0), (2, 'd1', 1), (5, 'd3', 5)").await;
+    run(
+        &s,
+        "MERGE INTO t USING src ON t.id = src.id AND t.dt = src.dt WHEN MATCHED AND src.amount = 0 THEN DELETE \
+         WHEN MATCHED THEN UPDATE SET amount = t.amount + src.amount \
+         WHEN NOT MATCHED THEN INSERT (id, dt, amount) VALUES (src.id, src.dt, src.amount)",
+    )
+    .await;
+    assert_eq!(rows(&s, ALL).await, ["2|d1|41", "4|d2|40", "5|d3|5"], "{options}, merged");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_do_not_depend_on_the_mode() {
+    check("dt, id", "'bucket' = '2'").await;
+    check("dt, id", "'bucket' = '-1', 'dynamic-bucket.target-row-num' = '1'").await;
+    check("dt, id", "'bucket' = '-2'").await;
+    check("id", "'bucket' = '-1'").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_moves_with_its_key() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE t (id BIGINT, dt STRING, amount INT, PRIMARY KEY (id) NOT ENFORCED) PARTITIONED BY (dt) \
+         WITH ('bucket' = '-1')",
+    )
+    .await;
+    run(&s, "INSERT INTO t VALUES (1, 'd1', 10), (2, 'd1', 20)").await;
+    run(&s, "INSERT INTO t VALUES (1, 'd2', 11)").await;
+    assert_eq!(rows(&s, ALL).await, ["1|d2|11", "2|d1|20"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rescale_is_called() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE t (id BIGINT, dt STRING, amount INT, PRIMARY KEY (dt, id) NOT ENFORCED) PARTITIONED BY (dt) \
+         WITH ('bucket' = '1')",
+    )
+    .await;
+    let values: Vec<String> = (0..40).map(|i| format!("({i}, 'd{}', {i})", i % 2)).collect();
+    run(&s, &format!("INSERT INTO t VALUES {}", values.join(", "))).await;
+    run(&s, "CALL sys.rescale(`table` => 'default.t', bucket_num => 3, `partition` => 'dt=d1')").await;
+    assert_eq!(rows(&s, "SELECT count(*) FROM t").await, ["40"]);
+    let buckets = "SELECT count(*) FROM t$buckets";
+    assert_eq!(rows(&s, buckets).await, ["4"]);
+    let wrong = fails(&s, "CALL sys.rescale(`table` => 'default.t', bucket_num => 0)").await;
+    assert_eq!(wrong.kind(), ErrorKind::Invalid);
+}
