@@ -224,6 +224,7 @@ impl Compactor {
             vectors: Arc::new(self.vectors.clone()),
             changes: self.settings.changes.clone(),
             below: if self.settings.changes.looks_up { below.cloned().collect() } else { Vec::new() },
+            beside: None,
         };
         Ok(Some((choice, task)))
     }

@@ -140,7 +140,7 @@ impl Table {
             while running.len() < parallelism && failure.is_none() {
                 let Some(due) = waiting.pop_front() else { break };
                 let (sender, receiver) = oneshot::channel();
-                let work = due.task.clone();
+                let work = Task { beside: Some(self.env().clone()), ..due.task.clone() };
                 let run = async move {
                     sender.send(work.run().await).ok();
                 };

@@ -15,6 +15,8 @@ use super::files::{BucketFiles, Output, Sink, read_run};
 use super::plan::Step;
 use crate::lookup::{Below, Marks};
 use crate::merge::{Before, How, MergeSpec, Merged, Section, merge_changes};
+use crate::read::prefetch;
+use crate::seam::Env;
 use crate::vector::BucketVectors;
 
 /// What a compaction took in and made.
@@ -53,6 +55,9 @@ pub(crate) struct Task {
     pub(crate) changes: Arc<Changes>,
     /// The files that lie below the compaction, for lookups.
     pub(crate) below: Vec<Arc<DataFileMeta>>,
+    /// Where rows are merged while others are encoded. Beside a writer both share the thread of the compaction, so that
+    /// the writer keeps its own.
+    pub(crate) beside: Option<Env>,
 }
 
 /// Where merged rows and changes go.
@@ -145,7 +150,11 @@ impl Task {
         let fields: Arc<[DataField]> = self.spec.read_fields().into();
         let run = |run: &Vec<_>| read_run(self.files.clone(), run.clone(), fields.clone(), &self.vectors);
         let runs = section.runs.iter().map(run).collect();
-        let mut merged = merge_changes(runs, self.spec.clone(), how);
+        let merged = merge_changes(runs, self.spec.clone(), how);
+        let mut merged = match &self.beside {
+            Some(env) => prefetch(env, merged),
+            None => merged,
+        };
         while let Some(part) = merged.next().await {
             sinks.write(part?).await?;
         }

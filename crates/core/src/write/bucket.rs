@@ -15,8 +15,9 @@ use super::settings::Settings;
 use super::spill::Spill;
 use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
-use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink};
+use crate::compact::{BucketFiles, Compacted, Compactor, Output, write_all};
 use crate::merge::{SortedBuffer, merge};
+use crate::read::prefetch;
 
 /// The writer of one bucket.
 pub(crate) struct BucketWriter {
@@ -161,7 +162,8 @@ impl BucketWriter {
             merge(runs, spec.clone(), true, batch_size)
         };
         let sink = self.files.write(Output::Data(0, FileSource::Append)).await?;
-        write_all(sink, merged).await
+        // Encoding a file and merging its rows each keep a core busy.
+        write_all(sink, prefetch(&self.settings.env, merged)).await
     }
 
     /// The input as it came; spilled input is merged already, so changelog tables do not spill.
@@ -285,18 +287,4 @@ impl BucketWriter {
             compactor.vectors().abort(&*self.files).await;
         }
     }
-}
-
-async fn write_all(mut sink: Box<dyn Sink>, mut batches: BatchStream) -> Result<Vec<Arc<DataFileMeta>>> {
-    while let Some(batch) = batches.next().await {
-        let written = match batch {
-            Ok(batch) => sink.write(&batch).await,
-            Err(e) => Err(e),
-        };
-        if let Err(e) = written {
-            sink.abort().await.ok();
-            return Err(e);
-        }
-    }
-    sink.close().await
 }
