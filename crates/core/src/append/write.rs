@@ -178,6 +178,7 @@ impl AppendWriter {
             None => FileKind::Append { first_sequence: self.next_sequence },
         };
         RollingWriter::new(&self.settings.table, &self.partition, self.bucket, 0, FileSource::Append, kind)
+            .map(RollingWriter::in_parallel)
     }
 
     async fn write_through(&mut self) -> Result<()> {

@@ -214,6 +214,7 @@ impl Table {
                 partition: partition.clone(),
                 bucket,
                 batch_size: settings.batch_size,
+                alone: true,
             });
             let (env, spec, order, settings) = (self.env().clone(), spec.clone(), order.clone(), settings.clone());
             let mut compactor = Compactor::new(env, files, spec, order, settings, found.files, vectors);

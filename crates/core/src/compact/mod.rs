@@ -15,7 +15,7 @@ mod table;
 
 pub(crate) use bucket::{Compactor, Settings};
 pub use dedicated::BucketPlan;
-pub(crate) use files::{BucketFiles, Output, write_all};
+pub(crate) use files::{BucketFiles, Output, Sink};
 pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
 pub use plan::{Ascent, Limits, Step, plan};

@@ -27,6 +27,8 @@ pub(crate) struct TableFiles {
     pub(crate) bucket: i32,
     /// Rows in a batch.
     pub(crate) batch_size: usize,
+    /// Whether compactions of the bucket have the machine to themselves.
+    pub(crate) alone: bool,
 }
 
 #[async_trait]
@@ -51,7 +53,9 @@ impl BucketFiles for TableFiles {
             Output::Data(level, source) => (level, source, FileKind::KeyValue),
             Output::Changelog(level) => (level, FileSource::Append, FileKind::Changelog),
         };
-        Ok(Box::new(RollingWriter::new(&self.table, &self.partition, self.bucket, level, source, kind)?))
+        let writer = RollingWriter::new(&self.table, &self.partition, self.bucket, level, source, kind)?;
+        // A flush is what its writer waits for; a compaction beside a writer leaves the other cores to it.
+        Ok(Box::new(if self.alone || source == FileSource::Append { writer.in_parallel() } else { writer }))
     }
 
     async fn delete(&self, file: &DataFileMeta) -> Result<()> {

@@ -139,6 +139,6 @@ async fn changes(
     for file in gone {
         vectors.remove(file);
     }
-    let files = TableFiles { table: table.clone(), partition: partition.clone(), bucket, batch_size: 0 };
+    let files = TableFiles { table: table.clone(), partition: partition.clone(), bucket, batch_size: 0, alone: false };
     vectors.hand_over(&files).await
 }

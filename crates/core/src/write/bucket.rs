@@ -15,9 +15,13 @@ use super::settings::Settings;
 use super::spill::Spill;
 use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
-use crate::compact::{BucketFiles, Compacted, Compactor, Output, write_all};
+use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink};
 use crate::merge::{SortedBuffer, merge};
 use crate::read::prefetch;
+
+/// Bounds of a batch between the merge and the file.
+const FLUSH_ROWS: usize = 64 << 10;
+const FLUSH_BYTES: u64 = 16 << 20;
 
 /// The writer of one bucket.
 pub(crate) struct BucketWriter {
@@ -150,7 +154,7 @@ impl BucketWriter {
     }
 
     async fn write_data(&self) -> Result<Vec<Arc<DataFileMeta>>> {
-        let (spec, batch_size) = (&self.settings.spec, self.settings.batch_size);
+        let (spec, batch_size) = (&self.settings.spec, self.flush_rows());
         let sorted = SortedBuffer::new(&self.buffer, spec.clone(), batch_size)?;
         let merged: BatchStream = if self.spills.is_empty() {
             futures::stream::iter(sorted).boxed()
@@ -164,6 +168,15 @@ impl BucketWriter {
         let sink = self.files.write(Output::Data(0, FileSource::Append)).await?;
         // Encoding a file and merging its rows each keep a core busy.
         write_all(sink, prefetch(&self.settings.env, merged)).await
+    }
+
+    /// Rows of a batch on its way from the merge to the file: many, so that the two and the columns among themselves seldom
+    /// wait for each other, but of bounded size where rows are large.
+    fn flush_rows(&self) -> usize {
+        let rows: usize = self.buffer.iter().map(RecordBatch::num_rows).sum();
+        let row_bytes = self.memory.bytes() / (rows as u64).max(1);
+        let rows = FLUSH_BYTES / row_bytes.max(1);
+        usize::try_from(rows).unwrap_or(FLUSH_ROWS).clamp(1, FLUSH_ROWS)
     }
 
     /// The input as it came; spilled input is merged already, so changelog tables do not spill.
@@ -287,4 +300,18 @@ impl BucketWriter {
             compactor.vectors().abort(&*self.files).await;
         }
     }
+}
+
+async fn write_all(mut sink: Box<dyn Sink>, mut batches: BatchStream) -> Result<Vec<Arc<DataFileMeta>>> {
+    while let Some(batch) = batches.next().await {
+        let written = match batch {
+            Ok(batch) => sink.write(&batch).await,
+            Err(e) => Err(e),
+        };
+        if let Err(e) = written {
+            sink.abort().await.ok();
+            return Err(e);
+        }
+    }
+    sink.close().await
 }

@@ -106,7 +106,7 @@ impl Buckets for TableBuckets {
 
     async fn open(&self, partition: &BinaryRow, bucket: i32) -> Result<OpenBucket> {
         let (table, batch_size) = (self.table.clone(), self.batch_size);
-        let files = Arc::new(TableFiles { table, partition: partition.clone(), bucket, batch_size });
+        let files = Arc::new(TableFiles { table, partition: partition.clone(), bucket, batch_size, alone: false });
         let empty = |files| OpenBucket { files, live: Vec::new(), vectors: BucketVectors::default() };
         if !self.restore {
             return Ok(empty(files));

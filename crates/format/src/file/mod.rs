@@ -74,6 +74,8 @@ pub struct FileWrite {
     pub zstd_level: i32,
     /// Table options, for the format's own keys (`parquet.*`, `orc.*`, `avro.*`, `file.block-size`).
     pub options: Options,
+    /// Whether columns may be encoded side by side, on as many threads as the machine has cores.
+    pub parallel: bool,
 }
 
 /// A writer of one data file. Bytes go to the sink given at creation, in order.

@@ -19,7 +19,7 @@ use open::OpenFile;
 use settings::Settings;
 
 /// Rows after which a file's size is looked at.
-const CHECK_ROWS: usize = 32 << 10;
+const CHECK_ROWS: usize = 64 << 10;
 
 /// Which kind of file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,15 @@ impl RollingWriter {
     ) -> Result<Self> {
         let settings = Settings::new(table, partition, bucket, level, source, kind).context("table", table.name())?;
         Ok(Self { settings: Arc::new(settings), current: None, done: Vec::new(), rows: 0 })
+    }
+
+    /// Encodes columns side by side, where the format can: for whoever has all cores to itself.
+    #[must_use]
+    pub fn in_parallel(mut self) -> Self {
+        if let Some(settings) = Arc::get_mut(&mut self.settings) {
+            settings.write.parallel = true;
+        }
+        self
     }
 
     /// Appends rows.

@@ -12,9 +12,6 @@ use super::sink::Sink;
 use super::summary::Summary;
 use crate::seam::StorageWriter;
 
-/// Encoded bytes that are worth a request.
-const SEND: usize = 1 << 20;
-
 pub(super) struct OpenFile {
     settings: Arc<Settings>,
     name: String,
@@ -46,7 +43,7 @@ impl OpenFile {
 
     pub(super) async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.encode(batch).context("path", &self.path)?;
-        if self.sink.waiting() >= SEND {
+        if self.sink.is_full() {
             self.send().await?;
         }
         Ok(())
@@ -66,9 +63,8 @@ impl OpenFile {
     }
 
     async fn send(&mut self) -> Result<()> {
-        let bytes = self.sink.take();
-        self.sent += bytes.len() as u64;
-        self.store.write(bytes).await.context("path", &self.path)
+        self.sent += send(&self.sink, &mut *self.store).await.context("path", &self.path)?;
+        Ok(())
     }
 
     pub(super) fn rows(&self) -> i64 {
@@ -83,17 +79,16 @@ impl OpenFile {
     pub(super) async fn finish(mut self) -> Result<DataFileMeta> {
         let index = self.index.take();
         let result = match self.encoder.finish().context("path", &self.path) {
-            Ok(()) => {
-                let bytes = self.sink.take();
-                self.sent += bytes.len() as u64;
-                publish(&mut self.store, bytes).await.context("path", &self.path)
-            }
+            Ok(()) => publish(&self.sink, &mut *self.store).await.context("path", &self.path),
             Err(error) => Err(error),
         };
-        if let Err(error) = result {
-            // The first error says more than one of the clean-up.
-            let _ = self.store.abort().await;
-            return Err(error);
+        match result {
+            Ok(sent) => self.sent += sent,
+            Err(error) => {
+                // The first error says more than one of the clean-up.
+                let _ = self.store.abort().await;
+                return Err(error);
+            }
         }
         let mut meta = self.settings.meta(self.name);
         meta.file_size = i64::try_from(self.sent).map_err(|_| Error::internal("a file has too many bytes"))?;
@@ -116,11 +111,20 @@ impl OpenFile {
     }
 }
 
-async fn publish(store: &mut Box<dyn StorageWriter>, bytes: bytes::Bytes) -> Result<()> {
-    if !bytes.is_empty() {
+/// Sends what waits; how many bytes that is.
+async fn send(sink: &Sink, store: &mut dyn StorageWriter) -> Result<u64> {
+    let mut sent = 0;
+    for bytes in sink.take() {
+        sent += bytes.len() as u64;
         store.write(bytes).await?;
     }
-    store.close().await
+    Ok(sent)
+}
+
+async fn publish(sink: &Sink, store: &mut dyn StorageWriter) -> Result<u64> {
+    let sent = send(sink, store).await?;
+    store.close().await?;
+    Ok(sent)
 }
 
 /// Embeds a small index into the metadata and writes a larger one beside the file.

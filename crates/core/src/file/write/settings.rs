@@ -82,7 +82,13 @@ impl Settings {
             target_rows: options.target_file_rows()?.max(1),
             stem: format!("{prefix}{}", table.env().ids.uuid()),
             suffix: format!("{codec}.{name}"),
-            write: FileWrite { fields, compression, zstd_level: options.zstd_level()?, options: options.clone() },
+            write: FileWrite {
+                fields,
+                compression,
+                zstd_level: options.zstd_level()?,
+                options: options.clone(),
+                parallel: false,
+            },
             layout,
             table: table.clone(),
         })

@@ -35,7 +35,7 @@ async fn read(table: &Table) -> (BTreeMap<i32, String>, Vec<i32>) {
     let (mut rows, mut levels) = (BTreeMap::new(), Vec::new());
     for split in table.scan().plan().await.unwrap().splits {
         let (partition, bucket) = (split.partition.clone(), split.bucket);
-        let files = TableFiles { table: table.clone(), partition, bucket, batch_size: 16 };
+        let files = TableFiles { table: table.clone(), partition, bucket, batch_size: 16, alone: false };
         levels.extend(split.files.iter().map(|f| f.level));
         for section in sections(&split.files, &KeyOrder::of(table.schema())).unwrap() {
             let mut runs = Vec::new();

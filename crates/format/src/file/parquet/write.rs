@@ -8,14 +8,18 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType as Arrow, Field, FieldRef, Schema, SchemaRef, TimeUnit};
-use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, compute_leaves,
+};
 use parquet::basic::Type as Physical;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
+use rayon::prelude::*;
 
 use super::conform::conform;
+use super::dictionary;
 use super::property::{Properties, properties};
 use super::schema::{INT96_LENGTH, Nanos, message};
 use super::writing;
@@ -24,12 +28,14 @@ use crate::types::arrow_schema;
 use crate::{Error, Result, ResultExt};
 
 /// Rows that are encoded in one go, so that row groups end near their size.
-const SLICE: usize = 32 << 10;
+const SLICE: usize = 64 << 10;
 
 /// A file being written.
 pub(super) struct Writer {
     file: SerializedFileWriter<Box<dyn Write + Send>>,
-    columns: ArrowRowGroupWriterFactory,
+    properties: Arc<WriterProperties>,
+    /// The leaf columns as they are encoded.
+    leaves: SchemaDescriptor,
     /// The columns as they are encoded.
     schema: SchemaRef,
     /// Row group in progress.
@@ -37,6 +43,7 @@ pub(super) struct Writer {
     group_rows: usize,
     block_size: usize,
     block_rows: usize,
+    parallel: bool,
 }
 
 impl Writer {
@@ -46,27 +53,42 @@ impl Writer {
         let writer = Arc::new(writer);
         let arrow = encoded(&*arrow_schema(&write.fields)?);
         let file = SerializedFileWriter::new(sink, schema.root_schema_ptr(), Arc::clone(&writer)).map_err(writing)?;
-        let columns = if has_int96(&schema) {
-            let bytes = message(&write.fields, Nanos::Bytes).map_err(writing)?;
-            factory(&bytes, writer, &arrow)?
-        } else {
-            ArrowRowGroupWriterFactory::new(&file, Arc::clone(&arrow))
-        };
-        Ok(Self { file, columns, schema: arrow, group: Vec::new(), group_rows: 0, block_size, block_rows })
+        let leaves = message(&write.fields, Nanos::Bytes).map_err(writing)?;
+        Ok(Self {
+            file,
+            properties: writer,
+            leaves,
+            schema: arrow,
+            group: Vec::new(),
+            group_rows: 0,
+            block_size,
+            block_rows,
+            parallel: write.parallel,
+        })
     }
 
     fn append(&mut self, batch: &RecordBatch) -> Result<()> {
         if self.group.is_empty() {
             let group = self.file.flushed_row_groups().len();
-            self.group = self.columns.create_column_writers(group).map_err(writing)?;
+            let columns = factory(&self.leaves, dictionary::fit(&self.properties, batch), &self.schema)?;
+            self.group = columns.create_column_writers(group).map_err(writing)?;
         }
-        let mut writers = self.group.iter_mut();
+        let mut leaves = Vec::with_capacity(self.group.len());
         for (field, column) in self.schema.fields().iter().zip(batch.columns()) {
             let column = fit(field, column).context("column", field.name())?;
-            for leaf in compute_leaves(field, &column).map_err(writing).context("column", field.name())? {
-                let writer = writers.next().ok_or_else(|| Error::internal("a parquet column has no writer"))?;
-                writer.write(&leaf).map_err(writing).context("column", field.name())?;
-            }
+            let of_column = compute_leaves(field, &column).map_err(writing).context("column", field.name())?;
+            leaves.extend(of_column.into_iter().map(|leaf| (field.name(), leaf)));
+        }
+        if leaves.len() != self.group.len() {
+            return Err(Error::internal("the parquet columns and their writers differ in number"));
+        }
+        let write = |(writer, (name, leaf)): (&mut ArrowColumnWriter, (&String, ArrowLeafColumn))| {
+            writer.write(&leaf).map_err(writing).context("column", name)
+        };
+        if self.parallel {
+            self.group.par_iter_mut().zip(leaves).try_for_each(write)?;
+        } else {
+            self.group.iter_mut().zip(leaves).try_for_each(write)?;
         }
         self.group_rows += batch.num_rows();
         if self.group_rows >= self.block_rows || self.buffered() >= self.block_size { self.flush() } else { Ok(()) }
@@ -79,8 +101,14 @@ impl Writer {
     fn flush(&mut self) -> Result<()> {
         let declared = self.file.schema_descr().columns().to_vec();
         let mut group = self.file.next_row_group().map_err(writing)?;
-        for (writer, column) in std::mem::take(&mut self.group).into_iter().zip(declared) {
-            let mut chunk = writer.close().map_err(writing)?;
+        let writers = std::mem::take(&mut self.group);
+        let chunks: Vec<_> = if self.parallel {
+            writers.into_par_iter().map(ArrowColumnWriter::close).collect()
+        } else {
+            writers.into_iter().map(ArrowColumnWriter::close).collect()
+        };
+        for (chunk, column) in chunks.into_iter().zip(declared) {
+            let mut chunk = chunk.map_err(writing)?;
             if column.physical_type() == Physical::INT96 {
                 declare(&mut chunk, column)?;
             }
@@ -121,11 +149,8 @@ impl FileWriter for Writer {
     }
 }
 
-fn has_int96(schema: &SchemaDescriptor) -> bool {
-    schema.columns().iter().any(|c| c.physical_type() == Physical::INT96)
-}
-
-/// Column writers for another schema than the file's. The library makes them for a file only, so it gets one to nowhere.
+/// Column writers with properties of their own, for leaves that may differ from the file's. The library makes them for a file
+/// only, so it gets one to nowhere.
 fn factory(
     schema: &SchemaDescriptor,
     writer: Arc<WriterProperties>,

@@ -82,7 +82,8 @@ pub(super) fn read(file: &Arc<Memory>, read: FileRead) -> Result<Vec<RecordBatch
 pub(super) fn write(fields: &[DataField], batches: &[RecordBatch], options: &[(&str, &str)]) -> Result<Vec<u8>> {
     let sink = Sink::default();
     let options: Options = options.iter().copied().collect();
-    let write = FileWrite { fields: fields.to_vec(), compression: "zstd".to_owned(), zstd_level: 1, options };
+    let write =
+        FileWrite { fields: fields.to_vec(), compression: "zstd".to_owned(), zstd_level: 1, options, parallel: false };
     let mut writer = Parquet.write(write, Box::new(sink.clone()))?;
     for batch in batches {
         writer.write(batch)?;
