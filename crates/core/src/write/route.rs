@@ -9,6 +9,7 @@ use linn_format::row::{BinaryRow, rows_from_columns};
 use linn_format::schema::TableSchema;
 use linn_format::types::DataType;
 use linn_format::{Error, Result};
+use rayon::prelude::*;
 
 use crate::postpone::POSTPONED;
 
@@ -177,6 +178,35 @@ impl Router {
     }
 }
 
+const NO_GROUP: u32 = u32::MAX;
+
+/// The group of each partition and bucket: a table where that has few places for the rows there are, else by hash.
+enum Index {
+    Table { first: i32, width: usize, places: Vec<u32> },
+    Hash(HashMap<(u32, i32), u32>),
+}
+
+impl Index {
+    fn new(partitions: usize, buckets: &[i32]) -> Self {
+        let (first, last) = buckets.iter().fold((i32::MAX, i32::MIN), |(a, b), v| (a.min(*v), b.max(*v)));
+        let width = usize::try_from(i64::from(last) - i64::from(first) + 1).unwrap_or(0);
+        match partitions.checked_mul(width) {
+            Some(places) if places <= buckets.len() => Self::Table { first, width, places: vec![NO_GROUP; places] },
+            _ => Self::Hash(HashMap::new()),
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, partition: u32, bucket: i32) -> &mut u32 {
+        match self {
+            Self::Table { first, width, places } => {
+                &mut places[partition as usize * *width + (bucket - *first) as usize]
+            }
+            Self::Hash(places) => places.entry((partition, bucket)).or_insert(NO_GROUP),
+        }
+    }
+}
+
 /// Splits a batch by partition and bucket, in order of first appearance.
 pub(crate) fn group(
     rows: &RecordBatch,
@@ -184,20 +214,15 @@ pub(crate) fn group(
     partitions: &Partitions,
     buckets: &[i32],
 ) -> Result<Vec<Routed>> {
-    let mut index: HashMap<(u32, i32), usize> = HashMap::new();
+    let mut index = Index::new(partitions.rows.len(), buckets);
     let mut groups: Vec<((u32, i32), Vec<u32>)> = Vec::new();
-    let mut last: Option<((u32, i32), usize)> = None;
     for (row, (&partition, &bucket)) in partitions.of_row.iter().zip(buckets).enumerate() {
-        let target = (partition, bucket);
-        let group = match last {
-            Some((before, group)) if before == target => group,
-            _ => *index.entry(target).or_insert_with(|| {
-                groups.push((target, Vec::new()));
-                groups.len() - 1
-            }),
-        };
-        last = Some((target, group));
-        groups[group].1.push(row as u32);
+        let place = index.place(partition, bucket);
+        if *place == NO_GROUP {
+            *place = groups.len() as u32;
+            groups.push(((partition, bucket), Vec::new()));
+        }
+        groups[*place as usize].1.push(row as u32);
     }
     take(rows, kinds, groups, &partitions.rows)
 }
@@ -216,16 +241,15 @@ fn take(
         let (rows, kinds) = (rows.clone(), kinds.clone());
         return Ok(vec![Routed { partition: partition(*number)?, bucket: *bucket, rows, kinds }]);
     }
-    let mut routed = Vec::with_capacity(groups.len());
-    for ((number, bucket), indices) in groups {
+    let routed = groups.into_par_iter().map(|((number, bucket), indices)| {
         let indices = UInt32Array::from(indices);
         let taken = arrow_select::take::take(kinds, &indices, None)?;
-        routed.push(Routed {
+        Ok(Routed {
             partition: partition(number)?,
             bucket,
             rows: arrow_select::take::take_record_batch(rows, &indices)?,
             kinds: Int8Array::from(taken.to_data()),
-        });
-    }
-    Ok(routed)
+        })
+    });
+    routed.collect()
 }
