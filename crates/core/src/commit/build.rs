@@ -96,9 +96,12 @@ impl Plan<'_> {
     ) -> Result<Built> {
         let base = self.merge(manifests, written).await?;
         let manifest_settings = self.settings.manifests;
-        let base_list = self.files.write_list(base.clone(), manifest_settings).await?;
+        // Neither needs the other, and on a disk most of their time is the wait for it.
+        let base_list = self.files.write_list(base.clone(), manifest_settings);
+        let (base_list, change) = futures::join!(base_list, self.write_change(written));
+        let base_list = base_list?;
         written.of_try.push(base_list.name.clone());
-        let (delta, changelog) = self.write_change(written).await?;
+        let (delta, changelog) = change?;
         let statistics = self.statistics(latest).await;
         let delta_rows = row_count(&self.change.entries);
         let total = latest.map_or(Some(0), |latest| latest.total_record_count);
