@@ -55,7 +55,8 @@ pub(crate) async fn plan(dir: &Path) -> Result<Value> {
     Ok(measured)
 }
 
-/// Small commits of real rows with automatic compaction, which is waited for. Times of the commit alone, without writing.
+/// Small commits of real rows with automatic compaction, which is waited for. Times of the commit alone, without writing; means
+/// are over the snapshots that the commits made.
 pub(crate) async fn commits(dir: &Path, count: usize) -> Result<Value> {
     let table = create(dir, &[("bucket", "1")]).await?;
     let committer = table.committer("bench");
@@ -68,21 +69,26 @@ pub(crate) async fn commits(dir: &Path, count: usize) -> Result<Value> {
             writer.write(&batch, None).await?;
         }
         let messages = writer.prepare_commit(true).await?;
+        // A commit makes one snapshot of new rows and one more when something was compacted.
+        let compacted = messages.iter().any(|m| !m.compact_before.is_empty() || !m.compact_after.is_empty());
         let clock = start();
         committer.commit(Commit::streaming(identifier, messages)).await?;
-        times.push(clock.elapsed());
+        times.push((clock.elapsed(), 1 + u32::from(compacted)));
     }
     let all = clock.elapsed();
     writer.close().await?;
-    let mean = |part: &[Duration]| part.iter().sum::<Duration>().as_secs_f64() / part.len().max(1) as f64;
+    let sum = |part: &[(Duration, u32)]| part.iter().map(|(time, _)| *time).sum::<Duration>().as_secs_f64();
+    let snapshots = |part: &[(Duration, u32)]| part.iter().map(|(_, snapshots)| *snapshots).sum::<u32>();
+    let mean = |part: &[(Duration, u32)]| sum(part) / f64::from(snapshots(part).max(1));
     let ends = ENDS.min(times.len());
     let first = times.get(..ends).map(mean);
     let last = times.get(times.len() - ends..).map(mean);
-    let mut measured = record(SMALL * count, size_of(dir)?, times.iter().sum());
+    let mut measured = record(SMALL * count, size_of(dir)?, times.iter().map(|(time, _)| *time).sum());
+    measured["snapshots"] = json!(snapshots(&times));
     measured["first_mean_seconds"] = json!(first);
     measured["last_mean_seconds"] = json!(last);
     measured["last_to_first"] = json!(first.zip(last).map(|(first, last)| last / first));
-    measured["slowest_seconds"] = json!(times.iter().max().map(Duration::as_secs_f64));
+    measured["slowest_seconds"] = json!(times.iter().map(|(time, _)| time.as_secs_f64()).max_by(f64::total_cmp));
     measured["with_writing_seconds"] = json!(all.as_secs_f64());
     Ok(measured)
 }
