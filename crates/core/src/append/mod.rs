@@ -12,13 +12,13 @@ mod tests;
 
 use linn_format::{Error, Result};
 
-pub(crate) use compact::{Bin, compact, plan};
+pub(crate) use compact::{Bin, compact, plan, rewrite_without};
 pub(crate) use write::{AppendWriter, Settings, delete as delete_file};
 
 use crate::table::Table;
 
 /// Refuses append tables whose files hold more than rows.
-fn check(table: &Table) -> Result<()> {
+pub(crate) fn check(table: &Table) -> Result<()> {
     for key in ["row-tracking.enabled", "data-evolution.enabled", "clustering.incremental"] {
         if table.options().get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
             return Err(Error::unsupported(format!("feature writing tables with {key}")).with("table", table.name()));

@@ -69,6 +69,19 @@ impl CommitMessage {
         }
     }
 
+    /// What compaction did, without the new rows: what [`Committer::abort`](super::Committer::abort) gives up when a
+    /// compaction was lost.
+    #[must_use]
+    pub fn compaction(self) -> Self {
+        Self {
+            new_files: Vec::new(),
+            deleted_files: Vec::new(),
+            changelog_files: Vec::new(),
+            index_changes: Vec::new(),
+            ..self
+        }
+    }
+
     /// Notes the basis of the compaction, when there is one, from the files above level 0 that the bucket has after it.
     pub(crate) fn compact_basis_from(&mut self, now: &[Arc<DataFileMeta>]) {
         if self.compact_before.is_empty() && self.compact_after.is_empty() {

@@ -37,7 +37,8 @@ impl Changes {
         let tells = at_top || producer == ChangelogProducer::Lookup;
         let newest_stands = engine == MergeEngine::Deduplicate && options.sequence_fields().is_empty();
         let needs_places = looks_up && options.deletion_vectors_enabled()?;
-        let positions_only = needs_places && !tells && newest_stands;
+        // Where deletes are ignored a key whose newest record is one keeps its older row.
+        let positions_only = needs_places && !tells && newest_stands && !options.ignore_delete()?;
         Ok(Self {
             at_top,
             looks_up,

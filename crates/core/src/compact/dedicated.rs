@@ -40,7 +40,7 @@ pub struct BucketPlan {
 
 impl From<append::Bin> for BucketPlan {
     fn from(bin: append::Bin) -> Self {
-        let append::Bin { partition, bucket, total_buckets, files } = bin;
+        let append::Bin { partition, bucket, total_buckets, files, .. } = bin;
         let choice = Choice { output_level: 0, files, reason: Reason::SmallFiles };
         Self { partition, bucket, total_buckets, choice, steps: Vec::new() }
     }

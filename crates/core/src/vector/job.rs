@@ -1,8 +1,10 @@
-//! Deleting rows of an append table by their place: one job that marks positions in files of one snapshot, and commits.
+//! Deleting rows of an append table by their place: one job that marks positions in files of one snapshot, and what it
+//! commits. With deletion vectors these say which rows are gone; without, the files are written anew.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use linn_format::file::DataFileMeta;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, IndexManifestEntry};
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
@@ -11,6 +13,7 @@ use roaring::RoaringTreemap;
 
 use super::bucket::BucketVectors;
 use super::file::is_unaware;
+use crate::append;
 use crate::commit::CommitMessage;
 use crate::compact::TableFiles;
 use crate::manifest::Manifests;
@@ -20,7 +23,7 @@ use crate::table::Table;
 /// Rows to be deleted, by their place in the files of one snapshot.
 ///
 /// The commit that its messages make is a conflict when another one has changed the vector of one of the files, or
-/// removed the file, since that snapshot.
+/// removed the file, since that snapshot. Without deletion vectors files are replaced.
 #[derive(Debug)]
 pub struct RowDeletion {
     table: Table,
@@ -28,9 +31,10 @@ pub struct RowDeletion {
     buckets: BTreeMap<(Vec<u8>, i32), Bucket>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Bucket {
     total_buckets: i32,
+    files: BTreeMap<String, Arc<DataFileMeta>>,
     marks: BTreeMap<String, RoaringTreemap>,
 }
 
@@ -38,19 +42,15 @@ impl Table {
     /// Starts to delete rows of files of `snapshot` by their place.
     ///
     /// # Errors
-    /// `Unsupported` for tables with a primary key, which are told of deletions by retractions, and for those without
-    /// deletion vectors.
+    /// `Unsupported` for tables with a primary key, which are told of deletions by retractions, and for those whose files
+    /// hold more than rows.
     pub fn delete_rows(&self, snapshot: Arc<Snapshot>) -> Result<RowDeletion> {
         if self.schema().is_primary_key_table() {
             return Err(Error::unsupported("deleting rows of a primary-key table by their place")
                 .with("table", self.name())
                 .with_hint("write retractions"));
         }
-        if !self.options().deletion_vectors_enabled()? {
-            return Err(Error::unsupported("deleting rows of an append table without deletion vectors")
-                .with("table", self.name())
-                .with_hint("make the table with 'deletion-vectors.enabled' = 'true'"));
-        }
+        append::check(self)?;
         Ok(RowDeletion { table: self.clone(), snapshot, buckets: BTreeMap::new() })
     }
 }
@@ -69,10 +69,13 @@ impl RowDeletion {
         }
         let key = (split.partition.to_serialized().to_vec(), split.bucket);
         let total_buckets = split.total_buckets;
-        let bucket = self.buckets.entry(key).or_insert_with(|| Bucket { total_buckets, marks: BTreeMap::new() });
+        let bucket = self.buckets.entry(key).or_insert_with(|| Bucket { total_buckets, ..Bucket::default() });
         match bucket.marks.get_mut(&file.file_name) {
             Some(marks) => marks.insert(position),
-            None => bucket.marks.entry(file.file_name.clone()).or_default().insert(position),
+            None => {
+                bucket.files.insert(file.file_name.clone(), Arc::clone(file));
+                bucket.marks.entry(file.file_name.clone()).or_default().insert(position)
+            }
         };
         Ok(())
     }
@@ -82,33 +85,53 @@ impl RowDeletion {
         self.buckets.values().flat_map(|bucket| bucket.marks.values()).map(RoaringTreemap::len).sum()
     }
 
-    /// Writes the new vectors and returns what to commit, one message for each bucket.
+    /// Writes the new vectors, or the files anew, and returns what to commit, one message for each bucket.
     ///
     /// # Errors
     /// `Corrupt` for an index file that is not what the table says; `Unavailable` when the store fails. Nothing is left
     /// then.
     pub async fn finish(self) -> Result<Vec<CommitMessage>> {
+        let vectors = self.table.options().deletion_vectors_enabled()?;
         let lines = vector_lines(&self.table, &self.snapshot).await?;
         let mut messages: Vec<CommitMessage> = Vec::new();
+        let (table, mut failure) = (self.table, None);
         for ((partition, bucket), change) in self.buckets {
-            let partition = BinaryRow::from_serialized(partition)?;
-            match changes(&self.table, &lines, &partition, bucket, &change.marks, &[]).await {
-                Ok(changes) => {
-                    let mut message = CommitMessage::new(partition, bucket, change.total_buckets);
-                    message.index_changes = changes;
-                    messages.push(message);
+            let mut message = CommitMessage::new(BinaryRow::from_serialized(partition)?, bucket, change.total_buckets);
+            let done = match vectors {
+                true => {
+                    let changed = changes(&table, &lines, &message.partition, bucket, &change.marks, &[]).await;
+                    changed.map(|changes| message.index_changes = changes)
                 }
-                Err(e) => {
-                    let written = messages.iter().flat_map(|message| &message.index_changes);
-                    for line in written.filter(|line| line.kind == FileKind::Add) {
-                        super::delete(&self.table, line).await.ok();
-                    }
-                    return Err(e);
-                }
+                false => replace(&table, change, &mut message).await,
+            };
+            messages.push(message);
+            if let Err(e) = done {
+                failure = Some(e);
+                break;
             }
         }
-        Ok(messages)
+        let Some(failure) = failure else { return Ok(messages) };
+        for message in messages {
+            for line in message.index_changes.iter().filter(|line| line.kind == FileKind::Add) {
+                super::delete(&table, line).await.ok();
+            }
+            for file in &message.new_files {
+                append::delete_file(&table, &message.partition, message.bucket, file).await.ok();
+            }
+        }
+        Err(failure)
     }
+}
+
+/// Writes the files of a bucket anew without the marked rows.
+async fn replace(table: &Table, mut change: Bucket, message: &mut CommitMessage) -> Result<()> {
+    for (name, file) in change.files {
+        let deleted = change.marks.remove(&name).unwrap_or_default();
+        let made = append::rewrite_without(table, &message.partition, message.bucket, &file, deleted).await?;
+        message.new_files.extend(made);
+        message.deleted_files.push(file);
+    }
+    Ok(())
 }
 
 /// The lines of all deletion vectors of a snapshot.
@@ -119,7 +142,7 @@ pub(crate) async fn vector_lines(table: &Table, snapshot: &Snapshot) -> Result<V
 
 /// Marks rows in files of a bucket and forgets others of its files: the lines to remove and to add. `lines` are all of the
 /// table. Without buckets only the index files that hold vectors of changed files are written anew.
-async fn changes(
+pub(crate) async fn changes(
     table: &Table,
     lines: &[IndexManifestEntry],
     partition: &BinaryRow,

@@ -12,7 +12,7 @@ mod job;
 pub(crate) use bucket::BucketVectors;
 pub(crate) use file::{Positions, delete, write};
 pub use job::RowDeletion;
-pub(crate) use job::vector_lines;
+pub(crate) use job::{changes, vector_lines};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Tables as DataFusion sees them.
 
 mod filter;
+mod place;
 mod scan;
 mod statistics;
 mod system;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use datafusion::catalog::TableProvider;
 use linn::{Catalog, Identifier, Options, Result, Table};
 
+pub(crate) use place::{FILE, POSITION, PlacedTable, TARGET};
 pub use table::LinnTable;
 
 /// Opens the table of a name, with options for this statement.

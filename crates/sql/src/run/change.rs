@@ -1,18 +1,24 @@
-//! UPDATE and DELETE on primary-key tables: a query for the rows, written back as updates and retractions.
+//! UPDATE and DELETE: a query for the rows. Those of primary-key tables are written back as updates and retractions, others
+//! are deleted where they stand.
 
-use datafusion::arrow::array::Int8Array;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::TableProvider;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Statement as Ast, TableFactor, TableWithJoins, Update,
 };
 use futures::StreamExt;
 use linn::format::types::{RowKind, arrow_schema};
-use linn::{Error, Result, Table};
+use linn::{Error, ErrorKind, Result, Table};
 
 use super::insert::{cast, checked, write};
-use super::query::frame;
+use super::place::{self, Changed};
+use super::query::{frame, frame_over};
 use crate::error::ours;
 use crate::parse::TableOptions;
-use crate::provider::open_table;
+use crate::provider::{FILE, POSITION, PlacedTable, TARGET, open_table};
 use crate::session::{Output, Session};
 
 pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOptions) -> Result<Output> {
@@ -22,6 +28,13 @@ pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOpt
         return Err(Error::unsupported("DELETE with USING, LIMIT or a list of tables"));
     }
     let (table, name) = target(session, from, options).await?;
+    if !table.schema().is_primary_key_table() {
+        let deleted = replace(session, &table, &name, None, delete.selection.as_ref(), options).await?;
+        return Ok(Output::Done {
+            message: format!("{deleted} rows deleted from {}", table.name()),
+            rows: Some(deleted),
+        });
+    }
     let columns: Vec<String> = table.schema().fields.iter().map(|f| quoted(&f.name)).collect();
     let written =
         rewrite(session, &table, &name, &columns, delete.selection.as_ref(), RowKind::Delete, options).await?;
@@ -43,8 +56,11 @@ pub(super) async fn update(session: &Session, update: Update, options: &TableOpt
             None => quoted(&f.name),
         })
         .collect();
-    let written =
-        rewrite(session, &table, &name, &columns, update.selection.as_ref(), RowKind::UpdateAfter, options).await?;
+    let selection = update.selection.as_ref();
+    let written = match table.schema().is_primary_key_table() {
+        true => rewrite(session, &table, &name, &columns, selection, RowKind::UpdateAfter, options).await?,
+        false => replace(session, &table, &name, Some(&columns), selection, options).await?,
+    };
     Ok(Output::Done { message: format!("{written} rows updated in {}", table.name()), rows: Some(written) })
 }
 
@@ -70,7 +86,8 @@ pub(super) fn assignments<'a>(table: &Table, assignments: &'a [Assignment]) -> R
         .collect()
 }
 
-/// Opens the target of a change; only primary-key tables take one.
+/// Opens the target of a change, and says how a query names it: a table without a primary key is read with the places of
+/// its rows.
 pub(super) async fn target(
     session: &Session,
     from: &TableWithJoins,
@@ -91,16 +108,73 @@ pub(super) async fn target(
     }
     let id = session.identifier(&parts)?;
     let table = open_table(session.catalog(), &id, given.as_ref()).await?;
-    if !table.schema().is_primary_key_table() {
-        return Err(Error::unsupported("UPDATE, DELETE and MERGE on a table without primary key")
-            .with("table", table.name())
-            .with_hint("use INSERT OVERWRITE"));
-    }
-    let called = match alias {
-        Some(alias) => format!("{name} AS {}", alias.name),
-        None => name.to_string(),
+    let called = match (alias, table.schema().is_primary_key_table()) {
+        (Some(alias), true) => format!("{name} AS {}", alias.name),
+        (None, true) => name.to_string(),
+        (Some(alias), false) => format!("{} AS {}", quoted(TARGET), alias.name),
+        (None, false) => format!("{} AS {}", quoted(TARGET), quoted(&id.table)),
     };
     Ok((table, called))
+}
+
+/// How often a change is made again because another commit changed the same files first.
+const TRIES: usize = 10;
+
+/// Deletes the rows where they stand, and appends what `columns` make of them. When another commit changes the same files
+/// first, nothing has happened, and the rows are looked for again.
+async fn replace(
+    session: &Session,
+    table: &Table,
+    name: &str,
+    columns: Option<&[String]>,
+    condition: Option<&Expr>,
+    options: &TableOptions,
+) -> Result<u64> {
+    let mut tries = 1;
+    loop {
+        match try_replace(session, table, name, columns, condition, options).await {
+            Err(e) if e.kind() == ErrorKind::Conflict && tries < TRIES => tries += 1,
+            result => return result,
+        }
+    }
+}
+
+async fn try_replace(
+    session: &Session,
+    table: &Table,
+    name: &str,
+    columns: Option<&[String]>,
+    condition: Option<&Expr>,
+    options: &TableOptions,
+) -> Result<u64> {
+    let places = [quoted(FILE), quoted(POSITION)];
+    let selected: Vec<&str> = places.iter().chain(columns.into_iter().flatten()).map(String::as_str).collect();
+    let mut sql = format!("SELECT {} FROM {name}", selected.join(", "));
+    if let Some(condition) = condition {
+        sql.push_str(&format!(" WHERE {condition}"));
+    }
+    let placed = Arc::new(PlacedTable::open(table.clone()).await?);
+    let target: Arc<dyn TableProvider> = placed.clone();
+    let rows = frame_over(session, query(&sql)?, options, Some(target)).await?.execute_stream().await.map_err(ours)?;
+    let schema = arrow_schema(&table.schema().fields)?;
+    let updates = columns.is_some();
+    let changes = rows.map(move |batch| {
+        let batch = batch.map_err(ours)?;
+        let added = match updates {
+            true => Some(as_rows(batch.columns().get(2..).unwrap_or_default(), &schema)?),
+            false => None,
+        };
+        Ok(Changed { added, gone: Some(batch.project(&[0, 1])?), rows: batch.num_rows() as u64 })
+    });
+    place::change(table, &placed, if updates { "UPDATE" } else { "DELETE" }, changes.boxed()).await
+}
+
+/// Columns as rows of the table.
+pub(super) fn as_rows(columns: &[ArrayRef], schema: &SchemaRef) -> Result<RecordBatch> {
+    let columns = columns.iter().zip(schema.fields());
+    let cast =
+        columns.map(|(column, field)| cast(column, field.data_type()).map_err(|e| e.with("column", field.name())));
+    checked(schema.clone(), cast.collect::<Result<Vec<_>>>()?)
 }
 
 async fn rewrite(
@@ -120,14 +194,8 @@ async fn rewrite(
     let schema = arrow_schema(&table.schema().fields)?;
     let rows = rows.map(move |batch| {
         let batch = batch.map_err(ours)?;
-        let columns = batch
-            .columns()
-            .iter()
-            .zip(schema.fields())
-            .map(|(column, field)| cast(column, field.data_type()).map_err(|e| e.with("column", field.name())))
-            .collect::<Result<Vec<_>>>()?;
         let kinds = Int8Array::from(vec![kind.as_byte() as i8; batch.num_rows()]);
-        Ok((checked(schema.clone(), columns)?, Some(kinds)))
+        Ok((as_rows(batch.columns(), &schema)?, Some(kinds)))
     });
     write(table, rows.boxed()).await
 }

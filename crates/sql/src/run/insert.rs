@@ -1,5 +1,6 @@
 //! INSERT INTO, INSERT OVERWRITE, CREATE TABLE AS, and writing a query's rows to a table.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch, StringArray, new_null_array};
@@ -9,6 +10,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use futures::StreamExt;
 use linn::core::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
 use linn::core::write::TableWriter;
+use linn::format::row::BinaryRow;
 use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, NewTable, Result, Table};
 
@@ -158,10 +160,36 @@ pub(super) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, 
 pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.env().ids.uuid();
     let (written, writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
-    let outcome = table.committer(user).commit(Commit::batch(messages)).await?;
+    let committer = table.committer(user);
+    let outcome = committer.commit(Commit::batch(messages.clone())).await?;
     writer.close().await?;
+    if matches!(outcome, CommitOutcome::CompactionLost { .. }) && table.options().wait_for_lookup()? {
+        let partitions: BTreeSet<Vec<u8>> = messages.iter().map(|m| m.partition.to_serialized().to_vec()).collect();
+        committer.abort(&messages.into_iter().map(CommitMessage::compaction).collect::<Vec<_>>()).await?;
+        return show(table, partitions).await.map(|()| written);
+    }
     finish(outcome)?;
     Ok(written)
+}
+
+/// How often a compaction that others keep overtaking is tried.
+const TRIES: usize = 20;
+
+/// Compacts level 0 of partitions whose rows are in, but not to be seen before that.
+async fn show(table: &Table, partitions: BTreeSet<Vec<u8>>) -> Result<()> {
+    let partitions = partitions.into_iter().map(BinaryRow::from_serialized).collect::<Result<Vec<_>>>()?;
+    for _ in 0..TRIES {
+        let messages = table.compact(Some(&partitions), false).await?;
+        let committer = table.committer(table.env().ids.uuid());
+        let outcome = committer.commit(Commit::batch(messages.clone())).await?;
+        let CommitOutcome::CompactionLost { .. } = outcome else { return finish(outcome) };
+        committer.abort(&messages).await?;
+    }
+    Err(Error::conflict(
+        "the rows are in the table, but other commits keep coming before the compaction that shows them",
+    )
+    .with("table", table.name())
+    .with_hint("CALL sys.compact"))
 }
 
 /// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so.

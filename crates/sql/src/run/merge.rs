@@ -1,9 +1,12 @@
-//! MERGE INTO a primary-key table: one join of target and source, from which every row gets its action.
+//! MERGE INTO: one join of target and source, from which every row gets its action.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, BooleanArray, Int8Array, Int32Array, RecordBatch};
-use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::array::{Array, AsArray, BooleanArray, Int8Array, Int32Array, RecordBatch};
+use datafusion::arrow::compute::{filter_record_batch, max};
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::catalog::TableProvider;
 use datafusion::sql::sqlparser::ast::{
     Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertKind, TableFactor, TableWithJoins,
 };
@@ -11,11 +14,13 @@ use futures::StreamExt;
 use linn::format::types::{DataField, RowKind, arrow_schema};
 use linn::{Error, Result, Table};
 
-use super::change::{assignments, query, quoted, target};
-use super::insert::{cast, checked, write};
-use super::query::frame;
+use super::change::{as_rows, assignments, query, quoted, target};
+use super::insert::{cast, write};
+use super::place::{self, Changed};
+use super::query::frame_over;
 use crate::error::ours;
 use crate::parse::TableOptions;
+use crate::provider::{FILE, POSITION, PlacedTable};
 use crate::session::{Output, Session};
 
 const IN_TARGET: &str = "\"__linn_t\"";
@@ -28,9 +33,27 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
     let fields = table.schema().fields.clone();
     let sql = statement(&table, &merge, &names, &target_name)?;
     let kinds: Vec<RowKind> = merge.clauses.iter().map(|c| kind(&c.action)).collect();
-    let rows = frame(session, query(&sql)?, options).await?.execute_stream().await.map_err(ours)?;
-    let rows = rows.map(move |batch| act(&batch.map_err(ours)?, &fields, &kinds));
-    let written = write(&table, rows.boxed()).await?;
+    let keyed = table.schema().is_primary_key_table();
+    let placed = match keyed {
+        true => None,
+        false => Some(Arc::new(PlacedTable::open(table.clone()).await?)),
+    };
+    let target = placed.clone().map(|placed| -> Arc<dyn TableProvider> { placed });
+    let rows = frame_over(session, query(&sql)?, options, target).await?.execute_stream().await.map_err(ours)?;
+    let written = match &placed {
+        None => {
+            let rows = rows.map(move |batch| {
+                let batch = chosen(&batch.map_err(ours)?)?;
+                let acted = act(&batch, &fields, &kinds)?;
+                Ok((acted.rows, Some(acted.kinds)))
+            });
+            write(&table, rows.boxed()).await?
+        }
+        Some(placed) => {
+            let changes = rows.map(move |batch| places(&chosen(&batch.map_err(ours)?)?, &fields, &kinds));
+            place::change(&table, placed, "MERGE", changes.boxed()).await?
+        }
+    };
     Ok(Output::Done { message: format!("{written} rows merged into {}", table.name()), rows: Some(written) })
 }
 
@@ -77,7 +100,15 @@ fn statement(table: &Table, merge: &Merge, names: &Names, target_name: &str) -> 
         }
         let _ = write!(columns, " END AS {}", quoted(&field.name));
     }
-    let keys: Vec<String> = schema.primary_keys.iter().map(|k| format!("{t}.{}", quoted(k))).collect();
+    let of_target = |name: &str| format!("{t}.{}", quoted(name));
+    // What tells rows of the target apart.
+    let keys: Vec<String> = match schema.is_primary_key_table() {
+        true => schema.primary_keys.iter().map(|k| of_target(k)).collect(),
+        false => vec![of_target(FILE), of_target(POSITION)],
+    };
+    if !schema.is_primary_key_table() {
+        let _ = write!(columns, ", {}, {}", of_target(FILE), of_target(POSITION));
+    }
     let has = |kind: fn(&MergeClauseKind) -> bool| merge.clauses.iter().any(|c| kind(&c.clause_kind));
     let lost = has(|k| matches!(k, MergeClauseKind::NotMatchedBySource));
     let new = has(|k| matches!(k, MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget));
@@ -156,21 +187,27 @@ fn inserted(
     })
 }
 
-/// The rows of a batch with an action, and their kinds.
-fn act(batch: &RecordBatch, fields: &[DataField], kinds: &[RowKind]) -> Result<(RecordBatch, Option<Int8Array>)> {
-    let actions = batch.column(0).as_any().downcast_ref::<Int32Array>();
-    let actions = actions.ok_or_else(|| Error::internal("the action is no INT"))?;
+/// The rows of a batch that have an action.
+fn chosen(batch: &RecordBatch) -> Result<RecordBatch> {
+    let actions = batch.column(0);
     let chosen: BooleanArray = (0..actions.len()).map(|i| Some(actions.is_valid(i))).collect();
     let batch = filter_record_batch(batch, &chosen)?;
-    let matches = cast(batch.column(1), &datafusion::arrow::datatypes::DataType::Int64)?;
-    if datafusion::arrow::compute::max(datafusion::arrow::array::AsArray::as_primitive::<
-        datafusion::arrow::datatypes::Int64Type,
-    >(matches.as_ref()))
-    .is_some_and(|most| most > 1)
-    {
+    let matches = cast(batch.column(1), &DataType::Int64)?;
+    if max(matches.as_primitive::<Int64Type>()).is_some_and(|most| most > 1) {
         return Err(Error::invalid("MERGE matches one row of the target with several rows of the source")
             .with_hint("make the source unique in the columns of ON"));
     }
+    Ok(batch)
+}
+
+/// Rows and what happens to them.
+struct Acted {
+    rows: RecordBatch,
+    kinds: Int8Array,
+}
+
+/// What the actions make of chosen rows.
+fn act(batch: &RecordBatch, fields: &[DataField], kinds: &[RowKind]) -> Result<Acted> {
     let actions = batch.column(0).as_any().downcast_ref::<Int32Array>();
     let actions = actions.ok_or_else(|| Error::internal("the action is no INT"))?;
     let kinds: Int8Array = actions
@@ -178,13 +215,23 @@ fn act(batch: &RecordBatch, fields: &[DataField], kinds: &[RowKind]) -> Result<(
         .iter()
         .map(|&a| usize::try_from(a).ok().and_then(|a| kinds.get(a)).map(|k| k.as_byte() as i8))
         .collect();
-    let schema = arrow_schema(fields)?;
-    let columns = batch
-        .columns()
-        .iter()
-        .skip(2)
-        .zip(schema.fields())
-        .map(|(column, field)| cast(column, field.data_type()).map_err(|e| e.with("column", field.name())))
-        .collect::<Result<Vec<_>>>()?;
-    Ok((checked(schema, columns)?, Some(kinds)))
+    let columns = batch.columns().get(2..2 + fields.len());
+    let columns = columns.ok_or_else(|| Error::internal("a merge returned too few columns"))?;
+    Ok(Acted { rows: as_rows(columns, &arrow_schema(fields)?)?, kinds })
+}
+
+/// The same for a table without a primary key: which rows go from their places, and which are appended.
+fn places(batch: &RecordBatch, fields: &[DataField], kinds: &[RowKind]) -> Result<Changed> {
+    let acted = act(batch, fields, kinds)?;
+    let rows = batch.num_rows() as u64;
+    let is = |kind: RowKind| kind.as_byte() as i8;
+    let (insert, delete) = (is(RowKind::Insert), is(RowKind::Delete));
+    let of = |keep: &dyn Fn(i8) -> bool| acted.kinds.iter().map(|kind| Some(kind.is_some_and(keep))).collect();
+    let (added, gone): (BooleanArray, BooleanArray) = (of(&|kind| kind != delete), of(&|kind| kind != insert));
+    let places = batch.project(&[2 + fields.len(), 3 + fields.len()])?;
+    Ok(Changed {
+        added: Some(filter_record_batch(&acted.rows, &added)?),
+        gone: Some(filter_record_batch(&places, &gone)?),
+        rows,
+    })
 }

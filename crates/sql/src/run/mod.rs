@@ -5,6 +5,7 @@ mod change;
 mod ddl;
 mod insert;
 mod merge;
+mod place;
 mod query;
 mod show;
 

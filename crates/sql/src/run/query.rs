@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::catalog::{CatalogProvider, MemoryCatalogProvider, MemorySchemaProvider, SchemaProvider};
+use datafusion::catalog::{
+    CatalogProvider, MemoryCatalogProvider, MemorySchemaProvider, SchemaProvider, TableProvider,
+};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::prelude::DataFrame;
@@ -56,20 +58,39 @@ pub(super) fn parse(tokens: Vec<Token>) -> Result<Ast> {
 }
 
 /// Plans a statement over tables that are opened for it.
-pub(super) async fn frame(session: &Session, mut ast: Ast, options: &TableOptions) -> Result<DataFrame> {
+pub(super) async fn frame(session: &Session, ast: Ast, options: &TableOptions) -> Result<DataFrame> {
+    frame_over(session, ast, options, None).await
+}
+
+/// Plans a statement over tables that are opened for it, and over `target` by the name of [`provider::TARGET`].
+pub(super) async fn frame_over(
+    session: &Session,
+    mut ast: Ast,
+    options: &TableOptions,
+    target: Option<Arc<dyn TableProvider>>,
+) -> Result<DataFrame> {
     let mut names = Names::default();
     let _: ControlFlow<()> = ast.visit(&mut names);
-    let context = context(session, &names, options).await?;
+    let context = context(session, &names, options, target).await?;
     let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await.map_err(ours)?;
     context.execute_logical_plan(plan).await.map_err(ours)
 }
 
 /// A context in which exactly the named tables exist.
-async fn context(session: &Session, names: &Names, options: &TableOptions) -> Result<SessionContext> {
+async fn context(
+    session: &Session,
+    names: &Names,
+    options: &TableOptions,
+    target: Option<Arc<dyn TableProvider>>,
+) -> Result<SessionContext> {
     let catalog = MemoryCatalogProvider::new();
     let current = session.database();
     for parts in &names.tables {
         let Some((marked, _)) = parts.split_last() else { continue };
+        if let Some(target) = target.as_ref().filter(|_| *parts == [provider::TARGET]) {
+            schema_of(&catalog, &current)?.register_table(marked.clone(), Arc::clone(target)).map_err(ours)?;
+            continue;
+        }
         let (plain, given) = options.unmark(marked);
         let mut plain_parts = parts.clone();
         if let Some(last) = plain_parts.last_mut() {

@@ -2,6 +2,7 @@
 
 mod buckets_of_every_mode;
 mod changes_rows;
+mod changes_rows_in_place;
 mod metadata_answers;
 mod travels_in_time;
 

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::TryStreamExt;
-use linn_core::{Commit, Env, Schemas, Table, storage, system};
+use linn_core::file::{ROW_POSITION, row_position_field};
+use linn_core::{Commit, Env, Schemas, Snapshots, Split, Table, storage, system};
 use linn_format::options::Options;
 use linn_format::schema::{SchemaChange, TableSchema};
 use linn_format::types::fields_from_arrow;
 use linn_testkit::compare::{Rules, difference};
+use linn_testkit::fixture::{DATABASE, Fixtures};
 use linn_testkit::peer::{Peer, Place};
 use linn_testkit::{parse, render};
 use serde_json::{Value, json};
@@ -19,6 +21,8 @@ use tokio::runtime::Runtime;
 pub(crate) struct Ring {
     _warehouse: TempDir,
     place: Place,
+    /// Folder of the table.
+    path: String,
     runtime: Runtime,
     env: Env,
     pub(crate) java: Peer,
@@ -32,21 +36,39 @@ impl Ring {
         let java = Peer::java()?;
         let warehouse = tempfile::tempdir().unwrap();
         let place = Place::local(warehouse.path(), "db", "t");
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let env = runtime.block_on(async { Env::system(open(warehouse.path())).unwrap() });
-        let others = others.into_iter().flatten().collect();
-        let ring = Self { _warehouse: warehouse, place, runtime, env, java, others, next: 1 };
+        let ring = Self::at(warehouse, place, "db.db/t".to_owned(), java, others);
         ring.runtime.block_on(ring.schemas().create(&first(schema))).unwrap();
         Some(ring)
     }
 
+    /// A copy of a table of the fixtures; none without the newest Java.
+    pub(crate) fn over(fixtures: &Fixtures, table: &str) -> Option<Self> {
+        let java = Peer::java()?;
+        let warehouse = tempfile::tempdir().unwrap();
+        let place = fixtures.copy(table, warehouse.path());
+        Some(Self::at(warehouse, place, format!("{DATABASE}.db/{table}"), java, []))
+    }
+
+    fn at(
+        warehouse: TempDir,
+        place: Place,
+        path: String,
+        java: Peer,
+        others: impl IntoIterator<Item = Option<Peer>>,
+    ) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let env = runtime.block_on(async { Env::system(open(warehouse.path())).unwrap() });
+        let others = others.into_iter().flatten().collect();
+        Self { _warehouse: warehouse, place, path, runtime, env, java, others, next: 1 }
+    }
+
     fn schemas(&self) -> Schemas {
-        Schemas::at(Arc::clone(&self.env.storage), "db.db/t")
+        Schemas::at(Arc::clone(&self.env.storage), &self.path)
     }
 
     async fn table(&self) -> Table {
         let schema = self.schemas().latest().await.unwrap().unwrap();
-        Table::new("db.t", "db.db/t", (*schema).clone(), self.env.clone())
+        Table::new("db.t", self.path.clone(), (*schema).clone(), self.env.clone())
     }
 
     /// Linn commits rows, as [`Peer::write`].
@@ -60,6 +82,31 @@ impl Ring {
             let messages = writer.prepare_commit(true).await.unwrap();
             table.committer("linn").commit(Commit::streaming(identifier, messages)).await.unwrap();
             writer.close().await.unwrap();
+        });
+    }
+
+    /// Linn deletes the rows of an append table for which this holds.
+    pub(crate) fn delete(&mut self, gone: impl Fn(&Value) -> bool) {
+        let identifier = self.identifier();
+        self.runtime.block_on(async {
+            let table = self.table().await;
+            let snapshot = Snapshots::new(&table).latest().await.unwrap().unwrap();
+            let mut deletion = table.delete_rows(Arc::clone(&snapshot)).unwrap();
+            let mut fields = table.schema().fields.clone();
+            fields.push(row_position_field());
+            let read = table.read().fields(fields.clone()).build().unwrap();
+            for split in table.scan().snapshot(snapshot).plan().await.unwrap().splits {
+                for (at, file) in split.files.iter().enumerate() {
+                    let vector = split.deletion_files.get(at).cloned().flatten();
+                    let one = Split { files: vec![file.clone()], deletion_files: vec![vector], ..split.clone() };
+                    let batches: Vec<_> = read.stream(&one).await.unwrap().try_collect().await.unwrap();
+                    for row in render::rows(&batches, &fields).iter().filter(|row| gone(row)) {
+                        deletion.mark(&split, at, row[ROW_POSITION].as_u64().unwrap()).unwrap();
+                    }
+                }
+            }
+            let messages = deletion.finish().await.unwrap();
+            table.committer("linn").commit(Commit::streaming(identifier, messages)).await.unwrap();
         });
     }
 
@@ -78,10 +125,24 @@ impl Ring {
         self.runtime.block_on(async { self.schemas().commit(&self.table().await, changes).await.unwrap() });
     }
 
+    /// How many rows are deleted by vectors.
+    pub(crate) fn deleted(&self) -> i64 {
+        self.runtime.block_on(async {
+            let plan = self.table().await.scan().every_level().plan().await.unwrap();
+            let vectors = plan.splits.iter().flat_map(|split| &split.deletion_files).flatten();
+            vectors.map(|vector| vector.meta.cardinality.unwrap_or(1)).sum()
+        })
+    }
+
     /// Java commits rows and compacts.
     pub(crate) fn java_writes(&mut self, rows: &[Value]) {
-        self.java.write(&self.place, rows).unwrap();
+        self.java_appends(rows);
         self.java.compact(&self.place, true).unwrap();
+    }
+
+    /// Java commits rows.
+    pub(crate) fn java_appends(&mut self, rows: &[Value]) {
+        self.java.write(&self.place, rows).unwrap();
     }
 
     /// Everyone reads exactly these rows.
@@ -120,7 +181,8 @@ impl Ring {
         rows
     }
 
-    fn read(&self) -> Vec<Value> {
+    /// All rows as Linn reads them.
+    pub(crate) fn read(&self) -> Vec<Value> {
         self.runtime.block_on(async {
             let table = self.table().await;
             let read = table.read().build().unwrap();

@@ -191,6 +191,21 @@ fn regress_a_minor_compaction_sees_level_0() {
     });
 }
 
+/// Deletes that wait at level 0 when a table starts to ignore them mark nothing.
+#[test]
+fn ignored_deletes_mark_nothing() {
+    block_on(async {
+        let table = table(true, &[("bucket", "1")]).await;
+        let with = |key: &'static str| table.with_options(&[(key, "true")].into_iter().collect()).unwrap();
+        write(&table, &(0..30).map(|k| ((k, 0, Some(k), None), 0)).collect::<Vec<_>>()).await;
+        write(&with("write-only"), &[((7, 0, None, None), 3)]).await;
+        commit(&table, with("ignore-delete").compact(None, false).await.unwrap()).await;
+        assert_eq!(read(&table).await.len(), 30);
+        let levels = table.scan().every_level().plan().await.unwrap();
+        assert!(levels.splits.iter().flat_map(|split| &split.files).all(|file| file.level > 0));
+    });
+}
+
 /// A writer that goes on for several commits keeps its vectors up to date.
 #[test]
 fn a_writer_marks_from_commit_to_commit() {
