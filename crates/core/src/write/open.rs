@@ -40,10 +40,10 @@ impl Opener {
     }
 
     /// Says that buckets of these partitions, and no others for now, will be opened at once.
-    pub(crate) async fn expect(&self, partitions: &[BinaryRow]) -> Result<()> {
+    pub(crate) async fn announce(&self, partitions: &[BinaryRow]) -> Result<()> {
         match self {
             Self::MergeTree(buckets, _) | Self::Append(Some(buckets), _) | Self::Postponed(_, buckets, _) => {
-                buckets.expect(partitions).await
+                buckets.announce(partitions).await
             }
             Self::Append(None, _) => Ok(()),
         }

@@ -94,7 +94,7 @@ impl TableBuckets {
 
 #[async_trait]
 impl Buckets for TableBuckets {
-    async fn expect(&self, partitions: &[BinaryRow]) -> Result<()> {
+    async fn announce(&self, partitions: &[BinaryRow]) -> Result<()> {
         let mut found = self.found.lock().await;
         found.expected.clear();
         if self.restore && !partitions.is_empty() {

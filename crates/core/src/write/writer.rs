@@ -40,7 +40,7 @@ pub(crate) trait Buckets: Send + Sync {
 
     /// Says that buckets of these partitions will be opened at once, so that they can be looked up together. Holds until the
     /// next call.
-    async fn expect(&self, _partitions: &[BinaryRow]) -> Result<()> {
+    async fn announce(&self, _partitions: &[BinaryRow]) -> Result<()> {
         Ok(())
     }
 }
@@ -118,7 +118,7 @@ impl TableWriter {
         let (rows, kinds) = self.check.rows(batch, kinds)?;
         self.retracts = self.retracts || self.opener.try_retraction(&rows, &kinds)?;
         let split = self.routing.split(rows, kinds).await?;
-        self.expect(&split).await?;
+        self.announce(&split).await?;
         for routed in split {
             let writer = self.bucket(&routed.partition, routed.bucket).await?;
             writer.write(routed.rows, routed.kinds).await?;
@@ -145,7 +145,7 @@ impl TableWriter {
             return Err(Error::unsupported("compaction by a write-only writer")
                 .with_hint("set 'write-only' to 'false' for the compacting job"));
         }
-        self.opener.expect(&[]).await?;
+        self.opener.announce(&[]).await?;
         self.bucket(partition, bucket).await?.compact(full).await
     }
 
@@ -166,7 +166,7 @@ impl TableWriter {
         if !is_behind {
             return Ok(0);
         }
-        buckets.expect(&[]).await?;
+        buckets.announce(&[]).await?;
         let left = buckets.below(1).await?;
         for (partition, bucket) in &left {
             self.bucket(partition, *bucket).await?;
@@ -184,7 +184,7 @@ impl TableWriter {
         if !due.is_now(&*buckets).await? {
             return Ok(false);
         }
-        buckets.expect(&[]).await?;
+        buckets.announce(&[]).await?;
         let top = i32::try_from(top.saturating_sub(1)).unwrap_or(i32::MAX);
         for (partition, bucket) in buckets.below(top).await? {
             self.bucket(&partition, bucket).await?;
@@ -269,7 +269,7 @@ impl TableWriter {
     }
 
     /// Has partitions looked up together of which no bucket is being written.
-    async fn expect(&self, split: &[Routed]) -> Result<()> {
+    async fn announce(&mut self, split: &[Routed]) -> Result<()> {
         let mut new: Vec<BinaryRow> = Vec::new();
         for routed in split {
             let known = new.last() == Some(&routed.partition) || !self.buckets_of(&routed.partition).is_empty();
@@ -277,7 +277,7 @@ impl TableWriter {
                 new.push(routed.partition.clone());
             }
         }
-        self.opener.expect(&new).await
+        self.opener.announce(&new).await
     }
 
     /// The buckets of a partition that are being written.
