@@ -104,6 +104,10 @@ fn time(millis: i32) -> String {
 }
 
 fn timestamp(array: &ArrayRef, i: usize, precision: u8) -> String {
+    if let Some(text) = array.as_string_opt::<i32>() {
+        // As `linn.read.wide-timestamps` spells it.
+        return text.value(i).replacen(' ', "T", 1);
+    }
     let (value, unit) = match array.data_type() {
         Arrow::Timestamp(TimeUnit::Millisecond, _) => {
             (array.as_primitive::<TimestampMillisecondType>().value(i), 1_000)

@@ -55,7 +55,7 @@ impl Load {
     /// `Invalid` for files and rows that do not fit, and what writing and committing yield; the error says which snapshots
     /// were made before.
     pub(crate) async fn run(&mut self, table: &Table, sources: &[Source], progress: &Progress) -> Result<Loaded> {
-        let target = Target::new(table.schema())?;
+        let target = Target::new(table.visible_fields()?)?;
         let mut out = Out::new(table, self.mode).await?;
         let bar = progress.bytes(sources.iter().map(Source::size).sum());
         let fed = self.feed(&target, sources, &mut out, &bar).await;

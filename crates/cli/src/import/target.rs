@@ -7,7 +7,6 @@ use arrow::array::{Array, ArrayRef, BooleanArray, StringArray, new_null_array};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use linn::format::schema::TableSchema;
 use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, Result};
 
@@ -37,12 +36,12 @@ pub(crate) struct Binding<'t> {
 }
 
 impl Target {
-    /// The columns of this schema.
+    /// These columns of a table.
     ///
     /// # Errors
     /// `Unsupported` for a type that has no Arrow type.
-    pub(crate) fn new(schema: &TableSchema) -> Result<Self> {
-        Ok(Self { fields: schema.fields.clone(), schema: arrow_schema(&schema.fields)? })
+    pub(crate) fn new(fields: Vec<DataField>) -> Result<Self> {
+        Ok(Self { schema: arrow_schema(&fields)?, fields })
     }
 
     /// The columns in order, as a file without names has them.
@@ -152,6 +151,7 @@ impl Binding<'_> {
 
 #[cfg(test)]
 mod tests {
+    use linn::format::schema::TableSchema;
     use linn::format::types::DataType;
     use linn::{NewTable, Options};
 
@@ -168,7 +168,7 @@ mod tests {
             options: Options::new(),
             ..NewTable::default()
         };
-        Target::new(&TableSchema::create(table, 0).unwrap()).unwrap()
+        Target::new(TableSchema::create(table, 0).unwrap().fields).unwrap()
     }
 
     fn read(text: &str) -> Result<(RecordBatch, Vec<Bad>)> {

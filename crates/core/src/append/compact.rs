@@ -158,6 +158,7 @@ pub(crate) async fn compact(table: &Table, partitions: Option<&[BinaryRow]>, ful
 }
 
 async fn rewrite(table: &Table, bin: &Bin) -> Result<Vec<Arc<DataFileMeta>>> {
+    let table = &table.widened();
     let first_sequence = bin.files.first().map_or(0, |file| file.min_sequence_number);
     let kind = FileKind::Append { first_sequence };
     let mut writer = RollingWriter::new(table, &bin.partition, bin.bucket, 0, FileSource::Compact, kind)?.in_parallel();

@@ -196,9 +196,10 @@ impl Table {
     }
 
     async fn compactions(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<Due>> {
-        let settings = Arc::new(Settings::of(self.schema())?.at_once());
-        let spec = Arc::new(MergeSpec::of(self.schema(), &self.schema().fields)?);
-        let order = KeyOrder::of(self.schema());
+        let table = self.widened();
+        let settings = Arc::new(Settings::of(table.schema())?.at_once());
+        let spec = Arc::new(MergeSpec::of(table.schema(), &table.schema().fields)?);
+        let order = KeyOrder::of(table.schema());
         let mut compactions = Vec::new();
         let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(compactions) };
         let lines = match settings.keeps_vectors() {
@@ -210,7 +211,7 @@ impl Table {
             let of_bucket = lines.iter().filter(|line| line.partition == partition && line.bucket == bucket);
             let vectors = BucketVectors::load(self, of_bucket.cloned().collect()).await?;
             let files = Arc::new(TableFiles {
-                table: self.clone(),
+                table: table.clone(),
                 partition: partition.clone(),
                 bucket,
                 batch_size: settings.batch_size,

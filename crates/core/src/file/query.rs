@@ -13,7 +13,7 @@ use linn_format::predicate::Predicate;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::types::{
-    DataField, DataType, KEY_FIELD_ID_OFFSET, Kind, ROW_ID_ID, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID,
+    DataField, DataType, KEY_FIELD_ID_OFFSET, Kind, ROW_ID_ID, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID, widened,
 };
 use linn_format::{BatchStream, Error, Result, ResultExt};
 use roaring::RoaringTreemap;
@@ -69,7 +69,7 @@ pub async fn read_remaining(
     deleted: Option<Arc<RoaringTreemap>>,
     query: FileQuery,
 ) -> Result<BatchStream> {
-    let stored = stored_fields(table, file).await?;
+    let stored = lossless(stored_fields(table, file).await?, &query.fields);
     if query.fields.iter().any(|f| is_positional(f, &stored)) {
         return tracked(table, partition, bucket, file, deleted, query, &stored).await;
     }
@@ -154,6 +154,16 @@ pub(super) async fn stored_fields(table: &Table, file: &DataFileMeta) -> Result<
         fields.retain(|field| columns.contains(&field.name) || is_system(field));
     }
     Ok(fields)
+}
+
+/// The columns of a file as they are asked for: timestamps that become something else on the way are wide until then, so
+/// that nothing is lost.
+pub(super) fn lossless(stored: Vec<DataField>, wanted: &[DataField]) -> Vec<DataField> {
+    let column = |field: DataField| {
+        let changes = wanted.iter().any(|w| w.id == field.id && w.data_type.kind != field.data_type.kind);
+        if changes { widened(&[field]).remove(0) } else { field }
+    };
+    stored.into_iter().map(column).collect()
 }
 
 /// `_KEY_` columns are left out: the values hold the same.

@@ -5,6 +5,7 @@
 
 mod prefetch;
 mod rows;
+mod spelling;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use futures::{StreamExt, TryStreamExt};
+use linn_format::file::resolve::Resolution;
 use linn_format::file::{DataFileMeta, key_value_batch_fields};
 use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, arrow_schema};
@@ -92,6 +94,7 @@ impl ReadBuilder {
     /// `Invalid` when the table's options contradict its schema, `Unsupported` naming the feature.
     pub fn build(self) -> Result<Read> {
         let Self { table, fields, filter, limit } = self;
+        let (table, fields, spelling) = spelling::of(table, fields)?;
         let mut read_fields = fields.clone();
         let known: HashSet<i32> = fields.iter().map(|f| f.id).collect();
         let mut wanted: Vec<i32> = filter.as_ref().map(|f| f.field_ids().into_iter().collect()).unwrap_or_default();
@@ -112,8 +115,11 @@ impl ReadBuilder {
             false => None,
         };
         let batch_size = table.options().read_batch_size()?.max(MIN_BATCH);
-        let schema = arrow_schema(&fields)?;
-        let inner = Inner { table, fields, read_fields, filter, limit, merge, batch_size, schema };
+        let schema = match &spelling {
+            Some(spelling) => Arc::clone(spelling.schema()),
+            None => arrow_schema(&fields)?,
+        };
+        let inner = Inner { table, fields, read_fields, spelling, filter, limit, merge, batch_size, schema };
         Ok(Read { inner: Arc::new(inner) })
     }
 }
@@ -130,10 +136,12 @@ pub struct Read {
 #[derive(Debug)]
 struct Inner {
     table: Table,
-    /// What comes out.
+    /// What comes out, before wide timestamps are spelled.
     fields: Vec<DataField>,
     /// What is read: `fields`, then the columns that only the filter needs.
     read_fields: Vec<DataField>,
+    /// How wide timestamps become text.
+    spelling: Option<Resolution>,
     filter: Option<Predicate>,
     limit: Option<usize>,
     merge: Option<Merge>,
@@ -177,7 +185,16 @@ impl Read {
             _ => self.raw(split),
         };
         let columns = inner.fields.len();
-        let rows = rows.map(move |batch| rows::take_columns(&batch?, columns)).boxed();
+        let this = Arc::clone(inner);
+        let rows = rows
+            .map(move |batch| {
+                let batch = rows::take_columns(&batch?, columns)?;
+                match &this.spelling {
+                    Some(spelling) => spelling.apply(&batch),
+                    None => Ok(batch),
+                }
+            })
+            .boxed();
         Ok(match inner.limit {
             Some(limit) => rows::limit(rows, limit),
             None => rows,

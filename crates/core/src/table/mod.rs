@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use linn_format::options::{Options, option};
 use linn_format::schema::TableSchema;
+use linn_format::types::{DataField, has_nanos, spelled, widened};
 use linn_format::{Error, Result};
 
 use crate::assign::DYNAMIC;
@@ -107,6 +108,28 @@ impl Table {
     /// The options as this caller sees them.
     pub fn options(&self) -> &Options {
         &self.inner.schema.options
+    }
+
+    /// The columns as this caller sees them: those of the schema, timestamps of more than six digits as text where
+    /// `linn.read.wide-timestamps` asks for it.
+    ///
+    /// # Errors
+    /// `Invalid` for another value of the option.
+    pub fn visible_fields(&self) -> Result<Vec<DataField>> {
+        match self.options().wide_timestamps_as_text()? {
+            true => Ok(spelled(&self.schema().fields)),
+            false => Ok(self.schema().fields.clone()),
+        }
+    }
+
+    /// The table with wide timestamps, which lose nothing: for writing and compaction (decision 0003).
+    pub(crate) fn widened(&self) -> Self {
+        if !has_nanos(&self.schema().fields) {
+            return self.clone();
+        }
+        let mut schema = self.inner.schema.clone();
+        schema.fields = widened(&schema.fields);
+        self.with_schema(schema)
     }
 
     /// Whether files of the table may hold different columns of the same rows (spec: format.md C.14).

@@ -4,16 +4,51 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int8Array, RecordBatch};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, Schema, SchemaRef};
+use linn_format::file::resolve::Resolution;
 use linn_format::schema::TableSchema;
-use linn_format::types::{RowKind, arrow_schema};
+use linn_format::types::{DataField, RowKind, arrow_schema, has_nanos, narrowed, spelled};
 use linn_format::{Error, Result};
+
+/// The forms in which timestamps of more than six digits are given, at any depth: nanoseconds and text.
+#[derive(Debug)]
+struct Forms([(Arc<Field>, Resolution); 2]);
+
+impl Forms {
+    /// `None` for columns that are written as they come.
+    fn of(field: &DataField) -> Result<Option<Self>> {
+        let wide = std::slice::from_ref(field);
+        if !has_nanos(wide) {
+            return Ok(None);
+        }
+        let form = |given: Vec<DataField>| -> Result<_> {
+            let arrow = arrow_schema(&given)?.fields().iter().next().cloned();
+            let arrow = arrow.ok_or_else(|| Error::internal("a column without a type"))?;
+            Ok((arrow, Resolution::new(wide, &given)?))
+        };
+        Ok(Some(Self([form(narrowed(wide))?, form(spelled(wide))?])))
+    }
+
+    /// The column as it is written; `None` when it is in neither form.
+    fn widen(&self, column: &ArrayRef) -> Option<Result<ArrayRef>> {
+        let (field, resolution) = self.0.iter().find(|(f, _)| f.data_type().equals_datatype(column.data_type()))?;
+        let convert = || {
+            let labelled = arrow_cast::cast(column, field.data_type())?;
+            let field = field.as_ref().clone().with_nullable(true);
+            let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![labelled])?;
+            Ok(Arc::clone(resolution.apply(&batch)?.column(0)))
+        };
+        Some(convert())
+    }
+}
 
 /// Checks batches of one table.
 #[derive(Debug)]
 pub(crate) struct Check {
     schema: TableSchema,
     arrow: SchemaRef,
+    /// For each column that is written wide, what it may come as instead.
+    wide: Vec<Option<Forms>>,
     kind_column: Option<usize>,
     ignore_delete: bool,
     ignore_update_before: bool,
@@ -38,6 +73,7 @@ impl Check {
             .transpose()?;
         Ok(Self {
             arrow: arrow_schema(&schema.fields)?,
+            wide: schema.fields.iter().map(Forms::of).collect::<Result<_>>()?,
             kind_column,
             ignore_delete: options.ignore_delete()?,
             ignore_update_before: options.ignore_update_before()?,
@@ -70,8 +106,8 @@ impl Check {
         self.schema
             .fields
             .iter()
-            .zip(self.arrow.fields())
-            .map(|(field, arrow)| {
+            .zip(self.arrow.fields().iter().zip(&self.wide))
+            .map(|(field, (arrow, forms))| {
                 let column = batch.column_by_name(&field.name).ok_or_else(|| {
                     Error::invalid("the batch lacks a column of the table").with("column", &field.name)
                 })?;
@@ -83,6 +119,9 @@ impl Check {
                 }
                 if column.data_type() == arrow.data_type() {
                     return Ok(column.clone());
+                }
+                if let Some(wide) = forms.as_ref().and_then(|forms| forms.widen(column)) {
+                    return wide;
                 }
                 // Names and ids of nested fields may differ from the table's; the values must not.
                 arrow_cast::cast(column, arrow.data_type())

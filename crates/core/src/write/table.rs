@@ -81,20 +81,22 @@ impl Table {
             Some(snapshot) => known_counts(self, &snapshot).await?,
             None => HashMap::new(),
         };
-        let placed = Placed { table: self.clone(), user: user.to_owned(), counts, restore };
-        let budget = MemoryBudget::new(self.options().write_buffer_size()?);
-        let batch_size = compact::Settings::of(self.schema())?.batch_size;
-        let buckets = Arc::new(TableBuckets::new(self, batch_size, restore));
-        let writer = self.merge_tree_writer(buckets, budget, Routing::placed(placed)?, user);
+        let table = self.widened();
+        let placed = Placed { table: table.clone(), user: user.to_owned(), counts, restore };
+        let budget = MemoryBudget::new(table.options().write_buffer_size()?);
+        let batch_size = compact::Settings::of(table.schema())?.batch_size;
+        let buckets = Arc::new(TableBuckets::new(&table, batch_size, restore));
+        let writer = table.merge_tree_writer(buckets, budget, Routing::placed(placed)?, user);
         writer.map_err(|e| e.with("table", self.name()).with("user", user))
     }
 
     fn open_writer(&self, user: &str, budget: MemoryBudget, restore: bool) -> Result<TableWriter> {
-        let batch_size = compact::Settings::of(self.schema())?.batch_size;
-        let buckets = Arc::new(TableBuckets::new(self, batch_size, restore));
-        let writer = match self.schema().is_primary_key_table() {
-            true => self.merge_tree_writer(buckets, budget, Routing::of(self, restore)?, user),
-            false => TableWriter::append(self, buckets, budget),
+        let table = self.widened();
+        let batch_size = compact::Settings::of(table.schema())?.batch_size;
+        let buckets = Arc::new(TableBuckets::new(&table, batch_size, restore));
+        let writer = match table.schema().is_primary_key_table() {
+            true => table.merge_tree_writer(buckets, budget, Routing::of(&table, restore)?, user),
+            false => TableWriter::append(&table, buckets, budget),
         };
         writer.map_err(|e| e.with("table", self.name()).with("user", user))
     }

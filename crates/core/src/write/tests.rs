@@ -4,6 +4,7 @@ mod changelog;
 mod restore;
 mod store;
 mod table;
+mod wide;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

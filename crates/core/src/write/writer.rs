@@ -108,8 +108,8 @@ impl TableWriter {
         Ok(Self { opener, env, check, routing, budget, retracts: false, writers, full })
     }
 
-    /// Writes rows: all columns of the table by name, in the Arrow types of the table, with a row kind (0 to 3) for
-    /// each, or all `+I`. With `rowkind.field` the kinds come from that column.
+    /// Writes rows: all columns of the table by name, in the Arrow types of the table (timestamps of more than six digits
+    /// may come as text instead), with a row kind (0 to 3) for each, or all `+I`. With `rowkind.field` the kinds come from that column.
     ///
     /// # Errors
     /// `Invalid` naming the column and row that do not fit the table: nothing of the batch is written then.

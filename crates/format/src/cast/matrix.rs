@@ -30,7 +30,7 @@ impl Family {
             Kind::Decimal { .. } => Self::Decimal,
             Kind::Date => Self::Date,
             Kind::Time(_) => Self::Time,
-            Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) => Self::Timestamp,
+            Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) | Kind::WideTimestamp { .. } => Self::Timestamp,
             Kind::Array(_) | Kind::Map(..) | Kind::Row(_) => Self::Nested,
             _ => Self::Other,
         }
@@ -76,7 +76,7 @@ fn is_implicit(from: &Kind, to: &Kind) -> bool {
         Kind::SmallInt | Kind::Int | Kind::BigInt => family == Family::Integer && rank(from) <= rank(to),
         Kind::Float => matches!(family, Family::Integer | Family::Decimal) || same_root(from, to),
         Kind::Date | Kind::Time(_) => same_root(from, to) || matches!(from, Kind::Timestamp(_)),
-        Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) => family == Family::Timestamp,
+        Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) | Kind::WideTimestamp { .. } => family == Family::Timestamp,
         _ => same_root(from, to),
     }
 }

@@ -178,15 +178,24 @@ fn epoch(count: i64, precision: u8) -> Option<(i64, i32)> {
 
 /// A timestamp in the written form of [`timestamp`]. A day beyond the end of its month is the last one, as Java reads it.
 pub(crate) fn date_time(text: &str, precision: u8) -> Option<(i64, i32)> {
+    clocked(text, precision, date_of_text)
+}
+
+/// As [`date_time`], for years of any number of digits with a sign, and with the `Z` of an instant (see [`wide_timestamp`](super::text::wide_timestamp)).
+pub(crate) fn wide_date_time(text: &str, precision: u8) -> Option<(i64, i32)> {
+    clocked(text.strip_suffix('Z').unwrap_or(text), precision, any_date_of_text)
+}
+
+fn clocked(text: &str, precision: u8, date_of: impl Fn(&str) -> Option<i64>) -> Option<(i64, i32)> {
     let (date, clock) = match text.find([' ', 'T']) {
         Some(at) => (&text[..at], Some((text.as_bytes()[at] == b'T', &text[at + 1..]))),
         None => (text, None),
     };
-    let days = date_of_text(date)?;
+    let days = date_of(date)?;
     let (seconds, nanos) = clock.map_or(Some((0, 0)), |(iso, clock)| clock_of_text(clock, iso))?;
     let unit = 10i64.pow(9u32.saturating_sub(u32::from(precision)));
     let nanos = nanos / unit * unit;
-    let millis = days * MILLIS_PER_DAY + seconds * 1_000 + nanos / 1_000_000;
+    let millis = days.checked_mul(MILLIS_PER_DAY)?.checked_add(seconds * 1_000 + nanos / 1_000_000)?;
     Some((millis, (nanos % 1_000_000) as i32))
 }
 
@@ -203,6 +212,17 @@ fn date_of_text(text: &str) -> Option<i64> {
         return None;
     }
     (0..4).find_map(|back| day_of(i64::from(year), month, day.checked_sub(back)?))
+}
+
+fn any_date_of_text(text: &str) -> Option<i64> {
+    let (negative, rest) = (text.starts_with('-'), text.strip_prefix(['-', '+']).unwrap_or(text));
+    let mut parts = rest.splitn(3, '-');
+    let digits = parts.next()?;
+    if digits.len() < 4 || (digits.len() > 4 && rest.len() == text.len()) {
+        return None;
+    }
+    let (year, month, day) = (i64::from(unsigned(digits)?), short(parts.next()?)?, short(parts.next()?)?);
+    day_of(if negative { -year } else { year }, month, day)
 }
 
 /// Seconds of the day and nanoseconds of the second; 24:00 is the end of the day.

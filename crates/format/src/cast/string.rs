@@ -40,7 +40,10 @@ pub(super) fn to_string(array: &ArrayRef, from: &DataType, to: &DataType) -> Res
 
 fn spell(value: &Datum, kind: &Kind) -> String {
     let precision = match kind {
-        Kind::Time(p) | Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => *p,
+        Kind::Time(p)
+        | Kind::Timestamp(p)
+        | Kind::LocalZonedTimestamp(p)
+        | Kind::WideTimestamp { precision: p, .. } => *p,
         _ => 0,
     };
     match value {
@@ -53,6 +56,9 @@ fn spell(value: &Datum, kind: &Kind) -> String {
         Datum::Double(v) => text::double(*v),
         Datum::Date(v) => text::date(i64::from(*v)),
         Datum::Time(v) => text::time(*v, precision),
+        Datum::Timestamp { millis, nanos } if matches!(kind, Kind::WideTimestamp { .. }) => {
+            text::wide_timestamp(*millis, *nanos, precision)
+        }
         Datum::Timestamp { millis, nanos } => text::timestamp(*millis, *nanos, precision),
         Datum::Decimal { unscaled, scale, .. } => text::decimal(*unscaled, *scale),
         Datum::String(v) => v.clone(),
@@ -120,6 +126,7 @@ fn read(value: &str, to: &Kind) -> Result<Option<Datum>> {
         Kind::Time(_) => parse::time(value).map(Datum::Time),
         Kind::Timestamp(p) => parse::timestamp(value, *p).map(timestamp),
         Kind::LocalZonedTimestamp(p) => parse::date_time(value, *p).map(timestamp),
+        Kind::WideTimestamp { precision, .. } => parse::wide_date_time(value, *precision).map(timestamp),
         Kind::Decimal { precision, scale } => match parse::exact_decimal(value) {
             Some(exact) => {
                 let unscaled = exact.fit(*precision, *scale);
@@ -130,5 +137,5 @@ fn read(value: &str, to: &Kind) -> Result<Option<Datum>> {
         },
         _ => None,
     };
-    datum.map(Some).ok_or_else(|| Error::invalid(format!("{value:?} cannot be read as {to:?}")))
+    datum.map(Some).ok_or_else(|| Error::invalid(format!("{value:?} cannot be read as {to}")))
 }

@@ -68,10 +68,20 @@ pub(crate) fn time(millis: i32, precision: u8) -> String {
 /// `2024-04-18 01:02:03.123`, with as many digits of the fraction as the precision says, or more when they are not zero.
 pub(crate) fn timestamp(millis: i64, nanos: i32, precision: u8) -> String {
     let (day, second, nano) = parts(millis, nanos);
+    clocked(date(day), second, nano, precision)
+}
+
+/// As [`timestamp`], with a sign before years outside of 0 to 9999, so that every instant can be read back.
+pub(crate) fn wide_timestamp(millis: i64, nanos: i32, precision: u8) -> String {
+    let (day, second, nano) = parts(millis, nanos);
+    clocked(iso_date(day), second, nano, precision)
+}
+
+fn clocked(date: String, second: i64, nano: i64, precision: u8) -> String {
     let fraction = format!("{nano:09}");
     let wanted = fraction.trim_end_matches('0').len().max(usize::from(precision));
     let (hour, minute) = (second / 3_600, second / 60 % 60);
-    let mut out = format!("{} {hour:02}:{minute:02}:{:02}", date(day), second % 60);
+    let mut out = format!("{date} {hour:02}:{minute:02}:{:02}", second % 60);
     if wanted > 0 {
         out.push('.');
         out.push_str(fraction.get(..wanted).unwrap_or(&fraction));
@@ -82,14 +92,9 @@ pub(crate) fn timestamp(millis: i64, nanos: i32, precision: u8) -> String {
 /// The ISO form of Java's local date time: `2024-04-18T01:02`, seconds and fractions of 3, 6 or 9 digits only when needed.
 pub(crate) fn iso_timestamp(millis: i64, nanos: i32) -> String {
     let (day, second, nano) = parts(millis, nanos);
-    let (year, month, day) = date_of(day);
-    let mut out = match year {
-        10_000.. => format!("+{year}"),
-        0.. => format!("{year:04}"),
-        _ => format!("-{:04}", -year),
-    };
+    let mut out = iso_date(day);
     // Writing to a String cannot fail.
-    let _ = write!(out, "-{month:02}-{day:02}T{:02}:{:02}", second / 3_600, second / 60 % 60);
+    let _ = write!(out, "T{:02}:{:02}", second / 3_600, second / 60 % 60);
     if second % 60 > 0 || nano > 0 {
         let _ = write!(out, ":{:02}", second % 60);
     }
@@ -101,6 +106,15 @@ pub(crate) fn iso_timestamp(millis: i64, nanos: i32) -> String {
         };
     }
     out
+}
+
+fn iso_date(days: i64) -> String {
+    let (year, month, day) = date_of(days);
+    match year {
+        10_000.. => format!("+{year}-{month:02}-{day:02}"),
+        0.. => format!("{year:04}-{month:02}-{day:02}"),
+        _ => format!("-{:04}-{month:02}-{day:02}", -year),
+    }
 }
 
 /// Day, second of the day, nanosecond of the second.

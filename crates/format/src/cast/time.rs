@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use arrow_array::types::{
-    Date32Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType,
+    Date32Type, Decimal128Type, Int32Type, Int64Type, Time32MillisecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType,
 };
 use arrow_array::{ArrayRef, PrimitiveArray};
 
 use super::civil::MILLIS_PER_DAY;
 use super::number::{integers, typed};
 use crate::row::split;
-use crate::types::{DataType, Kind, arrow_type};
+use crate::options::WIDE_HINT;
+use crate::types::{DataType, Kind, WIDE_TIMESTAMP, arrow_type, split_wide, wide_of};
 use crate::{Error, Result};
 
 /// Milliseconds and nanoseconds within the millisecond, by row.
@@ -39,6 +40,11 @@ pub(super) fn cast(array: &ArrayRef, from: &DataType, to: &DataType) -> Result<A
             let instants = instants.into_iter().map(|v| v.map(|v| truncate(v, *p)));
             write(instants, *p, to)?
         }
+        Kind::WideTimestamp { precision, .. } => {
+            let nanos = instants.into_iter().map(|v| v.map(|v| truncate(v, *precision)));
+            let nanos = nanos.map(|v| v.map(|(millis, nanos)| wide_of(millis, nanos)));
+            Arc::new(nanos.collect::<PrimitiveArray<Decimal128Type>>().with_data_type(WIDE_TIMESTAMP))
+        }
         other => return Err(Error::internal(format!("no cast of a time to {other:?}"))),
     })
 }
@@ -62,6 +68,10 @@ fn read(array: &ArrayRef, from: &DataType) -> Result<Instants> {
                 nanos.iter().map(|v| v.map(|v| split(v, 1_000_000))).collect()
             }
         },
+        Kind::WideTimestamp { .. } => {
+            let nanos = typed::<Decimal128Type>(array, from)?;
+            nanos.iter().map(|v| v.map(split_wide).transpose()).collect::<Result<_>>()?
+        }
         _ => integers(array, from)?.iter().map(|v| v.map(|v| (v.wrapping_mul(1_000), 0))).collect(),
     })
 }
@@ -85,6 +95,7 @@ fn write(instants: impl Iterator<Item = Option<(i64, i32)>>, precision: u8, to: 
             let value = value.and_then(|v| v.checked_add(i64::from(nanos) / (1_000_000 / per_milli)));
             value.ok_or_else(|| {
                 Error::unsupported(format!("a timestamp of {millis} milliseconds at precision {precision}"))
+                    .with_hint(WIDE_HINT)
             })
         }
     };

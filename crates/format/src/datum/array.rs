@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, St
 use bytes::Bytes;
 
 use super::Datum;
-use crate::types::{DataType, Kind};
+use crate::types::{DataType, Kind, WIDE_TIMESTAMP, split_wide, wide_of};
 use crate::{Error, Result};
 
 impl Datum {
@@ -39,6 +39,10 @@ impl Datum {
                 Kind::Date => native::<Date32Type>(array, row).map(Self::Date),
                 Kind::Time(_) => native::<Time32MillisecondType>(array, row).map(Self::Time),
                 Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => timestamp(array, row, *p),
+                Kind::WideTimestamp { .. } => {
+                    let split = |nanos| split_wide(nanos).map(|(millis, nanos)| Self::Timestamp { millis, nanos });
+                    native::<Decimal128Type>(array, row).map(split).transpose()?
+                }
                 Kind::Decimal { precision, scale } => native::<Decimal128Type>(array, row)
                     .map(|unscaled| Self::Decimal { unscaled, precision: *precision, scale: *scale }),
                 Kind::Char(_) | Kind::Varchar(_) => {
@@ -104,6 +108,13 @@ pub fn array_from_datums(values: &[Option<Datum>], data_type: &DataType) -> Resu
         Kind::Time(_) => Arc::new(primitive!(Time32MillisecondType, Datum::Time(v) => *v)),
         Kind::Timestamp(p) => timestamps(values, data_type, *p, None)?,
         Kind::LocalZonedTimestamp(p) => timestamps(values, data_type, *p, Some("UTC"))?,
+        Kind::WideTimestamp { .. } => Arc::new(
+            collect::<PrimitiveArray<Decimal128Type>, _>(values, data_type, |v| match v {
+                Datum::Timestamp { millis, nanos } => Some(wide_of(*millis, *nanos)),
+                _ => None,
+            })?
+            .with_data_type(WIDE_TIMESTAMP),
+        ),
         Kind::Decimal { precision, scale } => Arc::new(
             collect::<PrimitiveArray<Decimal128Type>, _>(values, data_type, |v| match v {
                 Datum::Decimal { unscaled, scale: of, .. } if of == scale => Some(*unscaled),

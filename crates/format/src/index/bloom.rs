@@ -91,5 +91,6 @@ pub(super) fn supports(kind: &Kind) -> bool {
             | Kind::Time(_)
             | Kind::Timestamp(_)
             | Kind::LocalZonedTimestamp(_)
+            | Kind::WideTimestamp { .. }
     )
 }

@@ -112,7 +112,7 @@ pub(super) fn supports(kind: &Kind) -> bool {
     match kind {
         Kind::Decimal { precision, .. } => *precision <= 18,
         Kind::TinyInt | Kind::SmallInt | Kind::Int | Kind::BigInt | Kind::Date | Kind::Time(_) => true,
-        Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) => true,
+        Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) | Kind::WideTimestamp { .. } => true,
         _ => false,
     }
 }

@@ -2,8 +2,8 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use arrow_schema::{DataType as ArrowType, TimeUnit};
@@ -215,6 +215,8 @@ fn each(array: &ArrayRef, kind: &Kind, mut visit: impl FnMut(Option<Key>) -> Res
             }
             _ => None,
         },
+        // Microseconds of 64 bits, as the reference counts them.
+        Kind::WideTimestamp { .. } => primitive::<Decimal128Type>(array, |n| number(n.div_euclid(1000) as i64), visit),
         Kind::Char(_) | Kind::Varchar(_) => {
             array.as_string_opt::<i32>().map(|a| a.iter().try_for_each(|v| visit(v.map(|s| bytes(s.as_bytes())))))
         }

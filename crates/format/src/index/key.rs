@@ -79,7 +79,7 @@ impl Layout {
             Kind::TinyInt => Self::Byte,
             Kind::SmallInt => Self::Short,
             Kind::Int | Kind::Date | Kind::Time(_) => Self::Int,
-            Kind::BigInt | Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) => Self::Long,
+            Kind::BigInt | Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) | Kind::WideTimestamp { .. } => Self::Long,
             Kind::Float => Self::Float,
             Kind::Double => Self::Double,
             Kind::Char(_) | Kind::Varchar(_) => Self::Bytes,
@@ -142,7 +142,7 @@ pub(super) fn literal(datum: &Datum, kind: &Kind) -> Option<Literal> {
         {
             Key::Number(i64::try_from(*unscaled).ok()?)
         }
-        (Datum::Timestamp { millis, nanos }, Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p)) => {
+        (Datum::Timestamp { millis, nanos }, Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. }) => {
             return timestamp(*millis, *nanos, *p);
         }
         _ => return None,

@@ -167,6 +167,7 @@ fn find_in_chunk(first: Key, mut head: Reader<'_>, bodies: &[u8], layout: Layout
 pub(super) fn layout(kind: &Kind) -> Option<Layout> {
     match kind {
         Kind::Decimal { precision, .. } if *precision <= 18 => Some(Layout::Long),
+        Kind::WideTimestamp { .. } => None,
         Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) if *p > 6 => None,
         other => Layout::of(other),
     }

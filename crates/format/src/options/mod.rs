@@ -19,6 +19,9 @@ pub use def::{OptionDef, OptionKind};
 pub use parse::{check_value, parse_duration, parse_list, parse_map, parse_memory};
 pub use table::OPTIONS;
 
+/// What a reader can do about timestamps that Arrow's nanoseconds do not reach.
+pub(crate) const WIDE_HINT: &str = "set the option linn.read.wide-timestamps to text to have such columns as text";
+
 /// The option with this key, or with this older key.
 pub fn option(key: &str) -> Option<&'static OptionDef> {
     OPTIONS.iter().find(|def| def.key == key || def.fallback_keys.contains(&key))

@@ -38,7 +38,10 @@ pub fn partition_value(value: &Datum, data_type: &DataType, legacy_name: bool) -
 
 fn precision(data_type: &DataType) -> u8 {
     match data_type.kind {
-        Kind::Time(p) | Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => p,
+        Kind::Time(p)
+        | Kind::Timestamp(p)
+        | Kind::LocalZonedTimestamp(p)
+        | Kind::WideTimestamp { precision: p, .. } => p,
         _ => 0,
     }
 }
@@ -64,7 +67,7 @@ pub fn parse_partition_value(value: &str, data_type: &DataType) -> Result<Datum>
         Kind::Binary(_) | Kind::Varbinary(_) => Some(Datum::Bytes(Bytes::copy_from_slice(value.as_bytes()))),
         Kind::Date => parse::date(value).map(Datum::Date),
         Kind::Time(_) => parse::time(value).map(Datum::Time),
-        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => {
+        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. } => {
             parse::timestamp(value, *p).map(|(millis, nanos)| Datum::Timestamp { millis, nanos })
         }
         other => return Err(Error::unsupported(format!("a partition key of kind {other:?}"))),

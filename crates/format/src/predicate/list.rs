@@ -26,6 +26,7 @@ pub(super) fn contains(column: &ArrayRef, literals: &ArrayRef, data_type: &DataT
         (Data::Long(values), Data::Long(among)) => natives(values, among),
         (Data::Decimal { values, .. }, Data::Decimal { values: among, .. }) => natives(values, among),
         (Data::Timestamp { values, .. }, Data::Timestamp { values: among, .. }) => natives(values, among),
+        (Data::WideTimestamp { values, .. }, Data::WideTimestamp { values: among, .. }) => natives(values, among),
         (Data::String(values), Data::String(among)) => {
             let among: HashSet<_> = among.iter().flatten().collect();
             BooleanBuffer::collect_bool(rows, |row| among.contains(values.value(row)))

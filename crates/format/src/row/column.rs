@@ -8,7 +8,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BinaryArray, StringArray};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
-use crate::types::{DataType, Kind};
+use crate::types::{DataType, Kind, split_wide};
 use crate::{Error, Result, ResultExt};
 
 use super::encode::{Encoder, reserved_len};
@@ -41,6 +41,11 @@ pub(crate) enum Data {
     Timestamp {
         values: ScalarBuffer<i64>,
         per_milli: i64,
+        precision: u8,
+    },
+    /// The same in 128 bits: nanoseconds.
+    WideTimestamp {
+        values: ScalarBuffer<i128>,
         precision: u8,
     },
     String(StringArray),
@@ -132,6 +137,10 @@ impl Column {
                 let (millis, nanos) = split(values[row], *per_milli);
                 out.put_timestamp(i, millis, nanos, *precision);
             }
+            Data::WideTimestamp { values, precision } => {
+                let (millis, nanos) = split_wide(values[row])?;
+                out.put_timestamp(i, millis, nanos, *precision);
+            }
             Data::String(v) => out.put_bytes(i, v.value(row).as_bytes())?,
             Data::Binary(v) => out.put_bytes(i, v.value(row))?,
             nested => nested.put_nested(row, i, out)?,
@@ -168,6 +177,9 @@ impl Data {
             Kind::BigInt => Self::Long(values::<Int64Type>(array, data_type)?),
             Kind::Double => Self::Long(bits(&values::<Float64Type>(array, data_type)?)),
             Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => Self::timestamp(array, data_type, *p)?,
+            Kind::WideTimestamp { precision, .. } => {
+                Self::WideTimestamp { values: values::<Decimal128Type>(array, data_type)?, precision: *precision }
+            }
             Kind::Decimal { precision, .. } => {
                 Self::Decimal { values: values::<Decimal128Type>(array, data_type)?, precision: *precision }
             }

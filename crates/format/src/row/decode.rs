@@ -13,7 +13,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType as ArrowType, FieldRef};
 
-use crate::types::{DataType, Kind, arrow_type};
+use crate::types::{DataType, Kind, arrow_type, wide_of};
 use crate::{Error, Result};
 
 use super::BinaryRow;
@@ -63,6 +63,10 @@ fn column(slots: &[Option<Slot<'_>>], data_type: &DataType, arrow: &ArrowType) -
         Kind::Date => primitive::<Date32Type>(slots, arrow, |s| s.int())?,
         Kind::Time(_) => primitive::<Time32MillisecondType>(slots, arrow, |s| s.int())?,
         Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => timestamps(slots, *p, arrow)?,
+        Kind::WideTimestamp { precision, .. } => primitive::<Decimal128Type>(slots, arrow, |s| {
+            let (millis, nanos) = s.timestamp(*precision)?;
+            Ok(wide_of(millis, nanos))
+        })?,
         Kind::Decimal { precision, .. } => primitive::<Decimal128Type>(slots, arrow, |s| s.decimal(*precision))?,
         Kind::Char(_) | Kind::Varchar(_) => {
             let mut out = StringBuilder::with_capacity(slots.len(), 0);

@@ -238,7 +238,7 @@ impl<'a> Slot<'a> {
             Kind::Double => Datum::Double(self.double()?),
             Kind::Date => Datum::Date(self.int()?),
             Kind::Time(_) => Datum::Time(self.int()?),
-            Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => {
+            Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. } => {
                 let (millis, nanos) = self.timestamp(*p)?;
                 Datum::Timestamp { millis, nanos }
             }

@@ -163,7 +163,7 @@ fn extremes(array: &ArrayRef, kind: &Kind) -> Result<Option<Extremes>> {
         Kind::BigInt => natives::<Int64Type>(array).ok_or_else(wrong)?,
         Kind::Date => natives::<Date32Type>(array).ok_or_else(wrong)?,
         Kind::Time(_) => natives::<Time32MillisecondType>(array).ok_or_else(wrong)?,
-        Kind::Decimal { .. } => natives::<Decimal128Type>(array).ok_or_else(wrong)?,
+        Kind::Decimal { .. } | Kind::WideTimestamp { .. } => natives::<Decimal128Type>(array).ok_or_else(wrong)?,
         Kind::Timestamp(0..=3) | Kind::LocalZonedTimestamp(0..=3) => {
             natives::<TimestampMillisecondType>(array).ok_or_else(wrong)?
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType as Arrow, Field, Fields, Schema, SchemaRef, TimeUnit};
 
 use super::ids::{element_id, map_key_id, map_value_id};
+use super::wide::WIDE_TIMESTAMP;
 use super::{DataField, DataType, Kind, assign_ids};
 use crate::{Error, Result, ResultExt};
 
@@ -70,6 +71,7 @@ fn nested(data_type: &DataType, id: i32, depth: i32) -> Result<Arrow> {
         Kind::Time(_) => Arrow::Time32(TimeUnit::Millisecond),
         Kind::Timestamp(p) => Arrow::Timestamp(time_unit(*p), None),
         Kind::LocalZonedTimestamp(p) => Arrow::Timestamp(time_unit(*p), Some("UTC".into())),
+        Kind::WideTimestamp { .. } => WIDE_TIMESTAMP,
         Kind::Array(element) => Arrow::List(Arc::new(element_field(element, id, depth + 1)?)),
         Kind::Vector { element, length } => {
             let length = i32::try_from(*length).map_err(|_| Error::invalid("a VECTOR is too long"))?;

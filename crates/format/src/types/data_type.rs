@@ -50,6 +50,14 @@ pub enum Kind {
     Timestamp(u8),
     /// `TIMESTAMP(p) WITH LOCAL TIME ZONE`, an instant, p from 0 to 9.
     LocalZonedTimestamp(u8),
+    /// In memory only, never in a schema: a timestamp of more than six digits in 128 bits, which hold every value of the
+    /// format (see [`widened`](super::widened)).
+    WideTimestamp {
+        /// Digits of a second, 7 to 9.
+        precision: u8,
+        /// Whether it is one with local time zone.
+        zoned: bool,
+    },
     /// `ARRAY<element>`.
     Array(Box<DataType>),
     /// `MULTISET<element>`: a map from the element to an INT NOT NULL count.

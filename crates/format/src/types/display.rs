@@ -31,8 +31,10 @@ impl fmt::Display for Kind {
             Self::Double => f.write_str("DOUBLE"),
             Self::Date => f.write_str("DATE"),
             Self::Time(p) => write!(f, "TIME({p})"),
-            Self::Timestamp(p) => write!(f, "TIMESTAMP({p})"),
-            Self::LocalZonedTimestamp(p) => write!(f, "TIMESTAMP({p}) WITH LOCAL TIME ZONE"),
+            Self::Timestamp(p) | Self::WideTimestamp { precision: p, zoned: false } => write!(f, "TIMESTAMP({p})"),
+            Self::LocalZonedTimestamp(p) | Self::WideTimestamp { precision: p, zoned: true } => {
+                write!(f, "TIMESTAMP({p}) WITH LOCAL TIME ZONE")
+            }
             Self::Array(element) => write!(f, "ARRAY<{element}>"),
             Self::Multiset(element) => write!(f, "MULTISET<{element}>"),
             Self::Map(key, value) => write!(f, "MAP<{key}, {value}>"),

@@ -31,7 +31,7 @@ impl LinnTable {
     /// `NotFound` when the options name a snapshot, tag or time that is not there.
     pub async fn open(table: Table) -> Result<Self> {
         let table = table.pinned().await?;
-        let schema = arrow_schema(&table.schema().fields)?;
+        let schema = arrow_schema(&table.visible_fields()?)?;
         Ok(Self { table, schema })
     }
 

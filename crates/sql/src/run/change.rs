@@ -191,7 +191,7 @@ async fn rewrite(
         sql.push_str(&format!(" WHERE {condition}"));
     }
     let rows = frame(session, query(&sql)?, options).await?.execute_stream().await.map_err(ours)?;
-    let schema = arrow_schema(&table.schema().fields)?;
+    let schema = arrow_schema(&table.visible_fields()?)?;
     let rows = rows.map(move |batch| {
         let batch = batch.map_err(ours)?;
         let kinds = Int8Array::from(vec![kind.as_byte() as i8; batch.num_rows()]);

@@ -45,7 +45,7 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
     let sources = sources(&table, &insert.columns, &insert.partition, &query_schema)?;
     let rows = frame.execute_stream().await.map_err(ours)?;
     let shaped = rows.map({
-        let fields = table.schema().fields.clone();
+        let fields = table.visible_fields()?;
         move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None))
     });
     if insert.overwrite {
@@ -71,7 +71,7 @@ pub(super) async fn create_table_as(
     session.catalog().create_table(&id, definition, if_not_exists).await?;
     let table = session.catalog().table(&id).await?;
     let sources = sources(&table, &[], &[], frame.schema().inner())?;
-    let fields = table.schema().fields.clone();
+    let fields = table.visible_fields()?;
     let rows = frame.execute_stream().await.map_err(ours)?;
     let shaped = rows.map(move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None)));
     let written = write(&table, shaped.boxed()).await?;

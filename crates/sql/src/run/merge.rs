@@ -30,7 +30,7 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
     let from = TableWithJoins { relation: merge.table.clone(), joins: Vec::new() };
     let (table, target_name) = target(session, &from, options).await?;
     let names = Names { target: called(&merge.table)?, source: called(&merge.source)? };
-    let fields = table.schema().fields.clone();
+    let fields = table.visible_fields()?;
     let sql = statement(&table, &merge, &names, &target_name)?;
     let kinds: Vec<RowKind> = merge.clauses.iter().map(|c| kind(&c.action)).collect();
     let keyed = table.schema().is_primary_key_table();

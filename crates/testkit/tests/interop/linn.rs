@@ -27,6 +27,8 @@ pub(crate) struct Ring {
     env: Env,
     pub(crate) java: Peer,
     others: Vec<Peer>,
+    /// Whether timestamps of nanoseconds are written and read as text.
+    wide: bool,
     next: i64,
 }
 
@@ -59,7 +61,12 @@ impl Ring {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let env = runtime.block_on(async { Env::system(open(warehouse.path())).unwrap() });
         let others = others.into_iter().flatten().collect();
-        Self { _warehouse: warehouse, place, path, runtime, env, java, others, next: 1 }
+        Self { _warehouse: warehouse, place, path, runtime, env, java, others, wide: false, next: 1 }
+    }
+
+    /// From now on timestamps of nanoseconds are written and read as text, which holds all of them.
+    pub(crate) fn widen(&mut self) {
+        self.wide = true;
     }
 
     fn schemas(&self) -> Schemas {
@@ -68,7 +75,11 @@ impl Ring {
 
     async fn table(&self) -> Table {
         let schema = self.schemas().latest().await.unwrap().unwrap();
-        Table::new("db.t", self.path.clone(), (*schema).clone(), self.env.clone())
+        let table = Table::new("db.t", self.path.clone(), (*schema).clone(), self.env.clone());
+        if !self.wide {
+            return table;
+        }
+        table.with_options(&[("linn.read.wide-timestamps", "text")].into_iter().collect()).unwrap()
     }
 
     /// Linn commits rows, as [`Peer::write`].
@@ -76,7 +87,7 @@ impl Ring {
         let identifier = self.identifier();
         self.runtime.block_on(async {
             let table = self.table().await;
-            let (batch, kinds) = parse::rows(rows, &table.schema().fields);
+            let (batch, kinds) = parse::rows(rows, &table.visible_fields().unwrap());
             let mut writer = table.writer("linn").unwrap();
             writer.write(&batch, Some(&kinds)).await.unwrap();
             let messages = writer.prepare_commit(true).await.unwrap();

@@ -73,7 +73,7 @@ fn convert(data_type: &DataType, name: &str) -> Result<Value> {
         Kind::Array(element) | Kind::Vector { element, .. } => {
             json!({"type": "array", "items": convert(element, name)?})
         }
-        _ => return Err(Error::unsupported(format!("avro files cannot hold {:?}", data_type.kind))),
+        _ => return Err(Error::unsupported(format!("avro files cannot hold {}", data_type.kind))),
     };
     Ok(if data_type.nullable { json!(["null", schema]) } else { schema })
 }

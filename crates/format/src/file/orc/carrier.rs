@@ -15,6 +15,7 @@ use arrow_array::{
 use arrow_schema::{DataType as ArrowType, Field, Fields, TimeUnit};
 use orc_rust::schema::DataType as OrcType;
 
+use crate::options::WIDE_HINT;
 use crate::{Error, Result};
 
 /// The Arrow type in which the library is asked to decode a column.
@@ -113,7 +114,9 @@ fn timestamp(array: &ArrayRef, unit: &TimeUnit, wanted: &ArrowType) -> Result<Ar
 #[cold]
 fn out_of_range(unit: &TimeUnit) -> Error {
     match unit {
-        TimeUnit::Nanosecond => Error::unsupported("timestamps before 1677 or after 2262 in a column with nanoseconds"),
+        TimeUnit::Nanosecond => {
+            Error::unsupported("timestamps before 1677 or after 2262 in a column with nanoseconds").with_hint(WIDE_HINT)
+        }
         _ => Error::corrupt("orc timestamp is out of range"),
     }
 }

@@ -4,8 +4,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
-use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Decimal128Type, Int64Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, make_array};
+use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef, TimeUnit};
 use orc_rust::compression::CompressionType;
 use orc_rust::error::OrcError;
 use orc_rust::{ArrowWriter, ArrowWriterBuilder};
@@ -112,6 +114,9 @@ fn carrier(field: &DataField, legacy_ltz: bool) -> Result<Field> {
         | Kind::Date
         | Kind::Timestamp(_)
         | Kind::LocalZonedTimestamp(_) => arrow_type(&field.data_type)?,
+        Kind::WideTimestamp { zoned, .. } => {
+            ArrowType::Timestamp(TimeUnit::Nanosecond, (*zoned && !legacy_ltz).then(|| "UTC".into()))
+        }
         other => {
             let message = format!("writing {other:?} to orc files");
             let hint = "use parquet or avro as file.format";
@@ -128,8 +133,19 @@ fn relabel(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         _ if from == to => Ok(array.clone()),
         (ArrowType::Time32(_), ArrowType::Int32) => Ok(make_array(retyped(array, to)?)),
         (ArrowType::Timestamp(a, _), ArrowType::Timestamp(b, _)) if a == b => Ok(make_array(retyped(array, to)?)),
+        (ArrowType::Decimal128(38, 9), ArrowType::Timestamp(TimeUnit::Nanosecond, _)) => {
+            let fit = |nanos: i128| i64::try_from(nanos).map_err(|_| beyond_nanos().with("column", field.name()));
+            let nanos: PrimitiveArray<Int64Type> = array.as_primitive::<Decimal128Type>().try_unary(fit)?;
+            Ok(make_array(retyped(&(Arc::new(nanos) as ArrayRef), to)?))
+        }
         _ => Err(Error::invalid(format!("an array of {from} is not one of {to}")).with("column", field.name())),
     }
+}
+
+#[cold]
+fn beyond_nanos() -> Error {
+    Error::unsupported("writing timestamps before 1677 or after 2262 with nanoseconds to orc files")
+        .with_hint("use parquet as file.format")
 }
 
 fn retyped(array: &ArrayRef, to: &ArrowType) -> Result<arrow_data::ArrayData> {

@@ -7,14 +7,17 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    Decimal128Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, ListArray, MapArray, StructArray, make_array, new_null_array};
+use arrow_buffer::NullBuffer;
 use arrow_cast::CastOptions;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{ArrowError, DataType as Arrow, FieldRef, Fields, TimeUnit};
 
 use super::int96;
+use crate::types::{NANOS_OF_SECOND, WIDE_TIMESTAMP};
 use crate::{Error, Result, ResultExt};
 
 /// `array` as `to`. Fields of structs are found by name, those that are missing become null.
@@ -45,7 +48,10 @@ pub(super) fn conform(array: &ArrayRef, to: &Arrow) -> Result<ArrayRef> {
                 TimeUnit::Nanosecond => int96::decode::<TimestampNanosecondType>(bytes, to),
             }
         }
+        (Arrow::FixedSizeBinary(12), Arrow::Decimal128(38, 9)) => int96::decode_wide(array.as_fixed_size_binary()),
+        (Arrow::Decimal128(38, 9), Arrow::FixedSizeBinary(12)) => int96::encode_wide(array),
         (Arrow::Timestamp(TimeUnit::Nanosecond, _), Arrow::FixedSizeBinary(12)) => int96::encode(array),
+        (Arrow::Timestamp(unit, _), Arrow::Decimal128(38, 9)) => wide(array, *unit),
         (Arrow::Timestamp(from, _), Arrow::Timestamp(unit, _)) if from == unit => relabel(array, to),
         (from, to) if scalar(from) && scalar(to) => {
             let strict = CastOptions { safe: false, ..Default::default() };
@@ -53,6 +59,19 @@ pub(super) fn conform(array: &ArrayRef, to: &Arrow) -> Result<ArrayRef> {
         }
         (from, to) => Err(Error::corrupt(format!("values of {from} are not {to}"))),
     }
+}
+
+/// Timestamps of 64 bits as wide ones.
+fn wide(array: &ArrayRef, unit: TimeUnit) -> Result<ArrayRef> {
+    let nanos_of_unit = match unit {
+        TimeUnit::Second => NANOS_OF_SECOND,
+        TimeUnit::Millisecond => NANOS_OF_SECOND / 1_000,
+        TimeUnit::Microsecond => NANOS_OF_SECOND / 1_000_000,
+        TimeUnit::Nanosecond => 1,
+    };
+    let units = relabel(array, &Arrow::Int64)?;
+    let nanos = units.as_primitive::<Int64Type>().unary::<_, Decimal128Type>(|v| i128::from(v) * nanos_of_unit);
+    Ok(Arc::new(nanos.with_data_type(WIDE_TIMESTAMP)))
 }
 
 /// Whether a cast between the types keeps the meaning: numbers to numbers, times to times, text to bytes and back.
@@ -76,11 +95,20 @@ fn structure(array: &StructArray, fields: &Fields) -> Result<ArrayRef> {
         return Ok(Arc::new(StructArray::new_empty_fields(array.len(), array.nulls().cloned())));
     }
     let column = |field: &FieldRef| match array.column_by_name(field.name()) {
-        Some(column) => conform(column, field.data_type()).context("field", field.name()),
+        Some(column) => conform(&below(column, array.nulls())?, field.data_type()).context("field", field.name()),
         None => Ok(new_null_array(field.data_type(), array.len())),
     };
     let columns = fields.iter().map(column).collect::<Result<Vec<_>>>()?;
     Ok(Arc::new(StructArray::try_new(fields.clone(), columns, array.nulls().cloned()).map_err(misfit)?))
+}
+
+/// The column of a struct without what stands, in a NOT NULL field, where the struct is null.
+fn below(column: &ArrayRef, parent: Option<&NullBuffer>) -> Result<ArrayRef> {
+    if parent.is_none_or(|nulls| nulls.null_count() == 0) {
+        return Ok(Arc::clone(column));
+    }
+    let nulls = NullBuffer::union(parent, column.nulls());
+    Ok(make_array(column.to_data().into_builder().nulls(nulls).build().map_err(misfit)?))
 }
 
 fn list(array: &ListArray, element: &FieldRef) -> Result<ArrayRef> {

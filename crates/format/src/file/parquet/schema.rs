@@ -124,6 +124,7 @@ fn primitive(kind: &Kind, nanos: Nanos) -> (Physical, Option<LogicalType>) {
         Kind::Time(_) => (Physical::INT32, Some(LogicalType::time(true, TimeUnit::MILLIS))),
         Kind::Timestamp(p) => timestamp(*p, false, nanos),
         Kind::LocalZonedTimestamp(p) => timestamp(*p, true, nanos),
+        Kind::WideTimestamp { precision, zoned } => timestamp(*precision, *zoned, nanos),
         Kind::Decimal { precision, scale } => {
             let physical = match precision {
                 0..=9 => Physical::INT32,

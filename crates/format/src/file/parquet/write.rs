@@ -24,7 +24,7 @@ use super::property::{Properties, properties};
 use super::schema::{INT96_LENGTH, Nanos, message};
 use super::writing;
 use crate::file::{FileWrite, FileWriter};
-use crate::types::arrow_schema;
+use crate::types::{arrow_schema, narrowed};
 use crate::{Error, Result, ResultExt};
 
 /// Rows that are encoded in one go, so that row groups end near their size.
@@ -51,7 +51,7 @@ impl Writer {
         let schema = message(&write.fields, Nanos::Int96).map_err(writing)?;
         let Properties { writer, block_size, block_rows } = properties(&write, &schema)?;
         let writer = Arc::new(writer);
-        let arrow = encoded(&*arrow_schema(&write.fields)?);
+        let arrow = encoded(&*arrow_schema(&narrowed(&write.fields))?);
         let file = SerializedFileWriter::new(sink, schema.root_schema_ptr(), Arc::clone(&writer)).map_err(writing)?;
         let leaves = message(&write.fields, Nanos::Bytes).map_err(writing)?;
         Ok(Self {

@@ -41,6 +41,14 @@ impl Options {
         })
     }
 
+    /// Whether `linn.read.wide-timestamps` asks for timestamps of more than six digits as text.
+    ///
+    /// # Errors
+    /// `Invalid` for another word.
+    pub fn wide_timestamps_as_text(&self) -> Result<bool> {
+        Ok(self.choice(&scan::LINN_READ_WIDE_TIMESTAMPS)? == "text")
+    }
+
     /// `scan.snapshot-id`.
     ///
     /// # Errors

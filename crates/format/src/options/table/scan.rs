@@ -23,6 +23,10 @@ options! {
         "Read changes between two times."
     );
     INCREMENTAL_TO_AUTO_TAG = ("incremental-to-auto-tag", Text, None, [], false, "Read changes up to this automatic tag.");
+    LINN_READ_WIDE_TIMESTAMPS = (
+        "linn.read.wide-timestamps", Choice(&["none", "text"]), Some("none"), [], false,
+        "Give timestamps of more than six digits as text, which holds years outside of 1677 to 2262 too."
+    );
     SCAN_BOUNDED_WATERMARK = ("scan.bounded.watermark", Long, None, [], false, "Watermark at which a streaming read ends.");
     SCAN_BUCKET = ("scan.bucket", Int, None, [], false, "Only this bucket.");
     SCAN_CREATION_TIME_MILLIS = ("scan.creation-time-millis", Long, None, [], false, "Time that a scan starts from.");

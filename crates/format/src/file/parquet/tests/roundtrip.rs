@@ -12,7 +12,7 @@ use super::super::int96;
 use super::random::{Random, batch, fields};
 use super::{Memory, file_read, read, write};
 use crate::ErrorKind;
-use crate::types::{DataField, DataType, Kind, arrow_schema};
+use crate::types::{DataField, DataType, Kind, WIDE_TIMESTAMP, arrow_schema};
 
 fn joined(batches: &[RecordBatch]) -> RecordBatch {
     arrow_select::concat::concat_batches(&batches[0].schema(), batches).unwrap()
@@ -62,6 +62,16 @@ proptest! {
         let array: ArrayRef = Arc::new(PrimitiveArray::<TimestampNanosecondType>::from(values));
         let bytes = int96::encode(&array).unwrap();
         prop_assert_eq!(&conform(&bytes, array.data_type()).unwrap(), &array);
+        let wide = conform(&array, &WIDE_TIMESTAMP).unwrap();
+        prop_assert_eq!(&conform(&bytes, &WIDE_TIMESTAMP).unwrap(), &wide);
+        prop_assert_eq!(&int96::encode_wide(&wide).unwrap(), &bytes);
+    }
+
+    #[test]
+    fn int96_holds_every_instant_of_its_days(day: i32, nanos in 0_i64..86_400_000_000_000) {
+        let bytes = int96_of(nanos, day);
+        let wide = conform(&bytes, &WIDE_TIMESTAMP).unwrap();
+        prop_assert_eq!(&int96::encode_wide(&wide).unwrap(), &bytes);
     }
 }
 
@@ -88,6 +98,20 @@ fn int96_that_nanoseconds_cannot_hold_is_refused_and_microseconds_can() {
     let micros = conform(&year_9999, &Arrow::Timestamp(TimeUnit::Microsecond, None)).unwrap();
     let expected: ArrayRef = Arc::new(PrimitiveArray::<TimestampMicrosecondType>::from(vec![253_402_214_400_000_000]));
     assert_eq!(&micros, &expected);
+}
+
+#[test]
+fn regress_nothing_is_decoded_below_a_null_row() {
+    let parts = vec![
+        DataField::new(1, "t", DataType::required(Kind::Timestamp(9))),
+        DataField::new(2, "v", DataType::required(Kind::Vector { element: Box::new(DataType::nullable(Kind::Float)), length: 3 })),
+    ];
+    let fields = [DataField::new(0, "r", DataType::nullable(Kind::Row(parts)))];
+    let schema = arrow_schema(&fields).unwrap();
+    let rows = arrow_array::new_null_array(schema.field(0).data_type(), 4);
+    let batch = RecordBatch::try_new(schema, vec![rows]).unwrap();
+    let file = Memory::new(write(&fields, std::slice::from_ref(&batch), &[]).unwrap());
+    assert_eq!(joined(&read(&file, file_read(&fields)).unwrap()).column(0).null_count(), 4);
 }
 
 #[test]
