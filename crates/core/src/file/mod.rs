@@ -4,6 +4,7 @@
 //! A file is read through the schema that it was written with; what comes out has the columns asked for, whatever the
 //! file called them. Files are immutable: a path is written once.
 
+mod blob;
 mod index;
 mod place;
 mod query;
@@ -14,6 +15,7 @@ mod tests;
 mod write;
 mod zip;
 
+pub(crate) use blob::check as check_blobs;
 pub use place::{Place, extra_file_path, place_of};
 pub use query::{FileQuery, read_file, read_positions, read_remaining};
 pub use range::StoredFile;

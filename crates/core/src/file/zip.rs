@@ -1,7 +1,7 @@
 //! Data evolution: several files that hold different columns of the same rows (spec: format.md C.14).
 //!
-//! Files of one group have the same first row id and the same number of rows. Each column comes from the newest file
-//! that has it.
+//! Files of one group have the same first row id and the same number of rows; only blob files may hold a part of the
+//! rows. Each column comes from the newest file that has it.
 
 use std::sync::Arc;
 
@@ -12,25 +12,34 @@ use linn_format::file::DataFileMeta;
 use linn_format::predicate::Predicate;
 use linn_format::row::BinaryRow;
 use linn_format::types::{DataField, arrow_field};
-use linn_format::{BatchStream, Error, Result};
+use linn_format::{BatchStream, Error, Result, ResultExt};
 
+use super::blob::is_blob;
 use super::query::{FileQuery, read_file, stored_fields};
-use super::{ROW_POSITION_ID, rows};
+use super::{ROW_POSITION_ID, blob, rows};
 use crate::table::Table;
 
-/// Files that hold the same rows, together, newest first; groups in the order of their rows. Files without a row id are
-/// groups of their own.
+/// Files that hold the same rows, together, newest first and those of blobs last; groups in the order of their rows. Files
+/// without a row id are groups of their own.
 pub fn row_groups(files: &[Arc<DataFileMeta>]) -> Vec<Vec<Arc<DataFileMeta>>> {
     let mut sorted = files.to_vec();
-    sorted.sort_by_key(|file| (file.first_row_id, std::cmp::Reverse(file.max_sequence_number)));
+    sorted.sort_by_key(|file| file.first_row_id);
     let mut groups: Vec<Vec<Arc<DataFileMeta>>> = Vec::new();
+    // Behind the last row of the group.
+    let mut end = i64::MIN;
     for file in sorted {
-        match groups.last_mut() {
-            Some(group) if file.first_row_id.is_some() && group[0].first_row_id == file.first_row_id => {
-                group.push(file)
+        let last = file.first_row_id.map(|first| first.saturating_add(file.row_count));
+        match (groups.last_mut(), file.first_row_id) {
+            (Some(group), Some(first)) if first < end => group.push(file),
+            _ => {
+                groups.push(vec![file]);
+                end = i64::MIN;
             }
-            _ => groups.push(vec![file]),
         }
+        end = end.max(last.unwrap_or(i64::MIN));
+    }
+    for group in &mut groups {
+        group.sort_by_key(|file| (is_blob(file), std::cmp::Reverse(file.max_sequence_number)));
     }
     groups
 }
@@ -46,32 +55,58 @@ pub async fn read_group(
     group: &[Arc<DataFileMeta>],
     query: FileQuery,
 ) -> Result<BatchStream> {
-    if let [file] = group {
+    let blobs = group.iter().position(|file| is_blob(file)).unwrap_or(group.len());
+    let (group, blobs) = group.split_at(blobs);
+    let Some(anchor) = group.first() else {
+        return Err(Error::corrupt("blob files without the rows they belong to").with("table", table.name()));
+    };
+    if let ([file], []) = (group, blobs) {
         return read_file(table, partition, bucket, file, None, query).await;
     }
-    let rows = group.first().map_or(0, |file| file.row_count);
-    if let Some(other) = group.iter().find(|file| file.row_count != rows) {
+    let (first, rows) = (anchor.first_row_id, anchor.row_count);
+    if let Some(other) = group.iter().find(|file| file.row_count != rows || file.first_row_id != first) {
         return Err(Error::corrupt("files of the same row ids have different numbers of rows")
             .with("file", &other.file_name)
             .with("table", table.name()));
     }
-    let sources = sources(table, group, &query.fields).await?;
+    let (sources, missing) = sources(table, group, &query.fields).await?;
     let mut parts = Vec::new();
     for (file, fields) in sources.iter().filter(|(_, fields)| !fields.is_empty()) {
         let query =
             FileQuery { fields: fields.clone(), filter: None, exact_filter: false, batch_size: query.batch_size };
         parts.push(Part { stream: read_file(table, partition, bucket, file, None, query).await?, batch: None });
     }
-    let order: Vec<i32> = sources.iter().flat_map(|(_, fields)| fields.iter().map(|f| f.id)).collect();
+    let mut order: Vec<i32> = sources.iter().flat_map(|(_, fields)| fields.iter().map(|f| f.id)).collect();
+    for field in missing {
+        let files = holding(table, blobs, &field).await?;
+        if !files.is_empty() {
+            let first = first.unwrap_or_default();
+            let rows = first..first.saturating_add(rows);
+            let stream = blob::stream(table, partition, bucket, &field, &files, rows, query.batch_size).await;
+            parts.push(Part { stream: stream.context("table", table.name())?, batch: None });
+            order.push(field.id);
+        }
+    }
     Ok(zipped(parts, order, rows, query))
 }
 
-/// Which file gives which columns.
+/// The blob files that hold a column.
+async fn holding(table: &Table, blobs: &[Arc<DataFileMeta>], field: &DataField) -> Result<Vec<Arc<DataFileMeta>>> {
+    let mut files = Vec::new();
+    for file in blobs {
+        if stored_fields(table, file).await?.iter().any(|stored| stored.id == field.id) {
+            files.push(Arc::clone(file));
+        }
+    }
+    Ok(files)
+}
+
+/// Which file gives which columns, and the columns that none has.
 async fn sources(
     table: &Table,
     group: &[Arc<DataFileMeta>],
     wanted: &[DataField],
-) -> Result<Vec<(Arc<DataFileMeta>, Vec<DataField>)>> {
+) -> Result<(Vec<(Arc<DataFileMeta>, Vec<DataField>)>, Vec<DataField>)> {
     let mut missing = wanted.to_vec();
     let mut sources = Vec::with_capacity(group.len());
     for file in group {
@@ -81,7 +116,7 @@ async fn sources(
         missing = rest;
         sources.push((Arc::clone(file), here));
     }
-    Ok(sources)
+    Ok((sources, missing))
 }
 
 struct Part {

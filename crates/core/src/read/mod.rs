@@ -21,7 +21,7 @@ use linn_format::{BatchStream, Error, Result};
 
 pub use prefetch::prefetch;
 
-use crate::file::{FileQuery, matching, read_file, read_group, row_groups};
+use crate::file::{FileQuery, check_blobs, matching, read_file, read_group, row_groups};
 use crate::merge::{KeyOrder, LeveledStream, MergeSpec, merge_levels, sections};
 use crate::scan::{DeletionFile, Split};
 use crate::table::Table;
@@ -114,6 +114,7 @@ impl ReadBuilder {
             }),
             false => None,
         };
+        check_blobs(&table, &read_fields)?;
         let batch_size = table.options().read_batch_size()?.max(MIN_BATCH);
         let schema = match &spelling {
             Some(spelling) => Arc::clone(spelling.schema()),

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 
 pub mod avro;
+pub mod blob;
 #[cfg(test)]
 pub(crate) mod golden;
 pub mod layout;

@@ -104,9 +104,7 @@ async fn check(writer: Writer, unsupported: Known, differing: Known) {
 async fn every_fixture_reads_as_java_says() {
     check(
         Writer::Java21,
-        &[
-            ("x21_blob", 2, "blob", "blob files are not read"),
-        ],
+        &[],
         &[],
     )
     .await;
