@@ -5,7 +5,7 @@ use linn_format::index::IndexSpec;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::stats::StatsMode;
-use linn_format::types::{DataField, KEY_PREFIX};
+use linn_format::types::{DataField, KEY_PREFIX, Kind};
 use linn_format::{Error, Result};
 
 use super::FileKind;
@@ -143,11 +143,12 @@ fn key_modes(schema: &TableSchema, keys: &[DataField], format: &str, level: i32)
     let options = &schema.options;
     let mode = |field: &DataField| {
         let column = format!("{KEY_PREFIX}{}", field.name);
-        if format == "avro" || options.get(&format!("fields.{column}.stats-mode")).is_some() {
-            StatsMode::parse(options.stats_mode_word(&column, level)?)
+        let mode = if format == "avro" || options.get(&format!("fields.{column}.stats-mode")).is_some() {
+            StatsMode::parse(options.stats_mode_word(&column, level)?)?
         } else {
-            Ok(KEY_MODE)
-        }
+            KEY_MODE
+        };
+        Ok(told_by(format, &field.data_type.kind, mode))
     };
     keys.iter().map(mode).collect()
 }
@@ -163,15 +164,31 @@ fn value_modes(schema: &TableSchema, format: &str, level: i32, changelog: bool) 
         let own = options.get(&format!("fields.{}.stats-mode", field.name));
         // Without `_KEY_` columns the values stand for them.
         if own.is_none() && thin && keys.iter().any(|k| k.id == field.id) {
-            return Ok(KEY_MODE);
+            return Ok(told_by(format, &field.data_type.kind, KEY_MODE));
         }
         counted += 1;
-        match (own, changelog_mode) {
-            (Some(own), _) => StatsMode::parse(own),
-            _ if first >= 0 && counted > first => Ok(StatsMode::None),
-            (None, Some(mode)) => StatsMode::parse(mode),
-            (None, None) => StatsMode::parse(options.stats_mode_word(&field.name, level)?),
-        }
+        let mode = match (own, changelog_mode) {
+            (Some(own), _) => StatsMode::parse(own)?,
+            _ if first >= 0 && counted > first => StatsMode::None,
+            (None, Some(mode)) => StatsMode::parse(mode)?,
+            (None, None) => StatsMode::parse(options.stats_mode_word(&field.name, level)?)?,
+        };
+        Ok(told_by(format, &field.data_type.kind, mode))
     };
     schema.fields.iter().map(mode).collect()
+}
+
+/// As much of a mode as the reference keeps, which takes the statistics from those of the file: Parquet has none of nested
+/// values and only null counts of INT96, ORC only null counts of binaries.
+fn told_by(format: &str, kind: &Kind, mode: StatsMode) -> StatsMode {
+    let counts = if mode == StatsMode::None { StatsMode::None } else { StatsMode::Counts };
+    match (format, kind) {
+        ("parquet", Kind::Timestamp(7..) | Kind::LocalZonedTimestamp(7..) | Kind::WideTimestamp { .. }) => counts,
+        (
+            "parquet",
+            Kind::Array(_) | Kind::Map(..) | Kind::Multiset(_) | Kind::Row(_) | Kind::Variant | Kind::Vector { .. },
+        ) => StatsMode::None,
+        ("orc", Kind::Binary(_) | Kind::Varbinary(_)) => counts,
+        _ => mode,
+    }
 }
