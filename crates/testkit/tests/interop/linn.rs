@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 
 /// A table, Linn, and whoever else is installed.
 pub(crate) struct Ring {
-    _warehouse: TempDir,
+    warehouse: TempDir,
     place: Place,
     /// Folder of the table.
     path: String,
@@ -61,7 +61,14 @@ impl Ring {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let env = runtime.block_on(async { Env::system(open(warehouse.path())).unwrap() });
         let others = others.into_iter().flatten().collect();
-        Self { _warehouse: warehouse, place, path, runtime, env, java, others, wide: false, next: 1 }
+        Self { warehouse, place, path, runtime, env, java, others, wide: false, next: 1 }
+    }
+
+    /// Goes on with another new table.
+    pub(crate) fn begin(&mut self, name: &str, schema: &Value) {
+        self.place = Place::local(self.warehouse.path(), "db", name);
+        self.path = format!("db.db/{name}");
+        self.runtime.block_on(self.schemas().create(&first(schema))).unwrap();
     }
 
     /// From now on timestamps of nanoseconds are written and read as text, which holds all of them.
@@ -158,10 +165,16 @@ impl Ring {
 
     /// Everyone reads exactly these rows.
     pub(crate) fn check(&mut self, what: &str, expected: &[Value]) {
+        self.check_without(&[], what, expected);
+    }
+
+    /// Everyone but these peers reads exactly these rows.
+    pub(crate) fn check_without(&mut self, peers: &[&str], what: &str, expected: &[Value]) {
         let rules = Rules::of(self.runtime.block_on(self.table()).schema());
         let mut wrong = Vec::new();
         wrong.extend(difference(expected, &self.read(), &rules).map(|text| format!("linn: {text}")));
-        for peer in std::iter::once(&mut self.java).chain(&mut self.others) {
+        let all = std::iter::once(&mut self.java).chain(&mut self.others);
+        for peer in all.filter(|peer| !peers.contains(&peer.name())) {
             let text = match peer.read(&self.place, &[]) {
                 Ok(rows) => difference(expected, &rows, &rules),
                 Err(error) => Some(error),
@@ -190,6 +203,11 @@ impl Ring {
         }
         rows.sort_by_key(Value::to_string);
         rows
+    }
+
+    /// What Java reads.
+    pub(crate) fn java_reads(&mut self) -> Vec<Value> {
+        self.java.read(&self.place, &[]).unwrap()
     }
 
     /// All rows as Linn reads them.

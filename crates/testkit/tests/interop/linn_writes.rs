@@ -199,7 +199,7 @@ fn scalar_types_in_orc() {
 }
 
 fn evolution(format: &str) {
-    let Some(mut ring) = Ring::new(&keyed(format), [Peer::python()]) else { return };
+    let Some(mut ring) = Ring::new(&keyed(format), [Peer::python(), Peer::java_old()]) else { return };
     ring.alter(&[SchemaChange::AddColumn {
         path: vec!["i".to_owned()],
         data_type: DataType::parse("INT").unwrap(),

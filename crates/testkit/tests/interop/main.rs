@@ -9,3 +9,5 @@ mod peers_read_fixtures;
 mod peers_write;
 mod reads;
 mod system_tables;
+mod types;
+mod wide;
