@@ -12,12 +12,23 @@ use crate::row::BinaryRow;
 use crate::stats::SimpleStats;
 use crate::{Error, Result, SchemaId};
 
-/// Variable parts of one entry in the buffer: the common ones, what belongs to the identity, the rest.
-pub(super) const SPANS: usize = COMMON + 2;
-const IDENTITY: usize = COMMON;
-const REST: usize = COMMON + 1;
+/// Parts behind the common ones: what belongs to the identity, the rest.
+const BEHIND: usize = 2;
 
-/// The rare parts that stand in [`REST`], in order.
+/// How many common parts of an entry are kept.
+pub(super) fn common(stats: StatsColumns) -> usize {
+    match stats {
+        StatsColumns::All => COMMON,
+        StatsColumns::Keys => Var::ValueMin as usize,
+    }
+}
+
+/// How many parts of an entry the buffer has.
+pub(super) fn spans(stats: StatsColumns) -> usize {
+    common(stats) + BEHIND
+}
+
+/// The rare parts that stand in the last part, in order.
 pub(super) const REST_VARS: [Var; 3] = [Var::ValueStatsCols, Var::WriteCols, Var::WriteColsSequences];
 
 /// Decoded entries of one manifest, in its order. Cheap to share, not to clone.
@@ -65,7 +76,8 @@ pub(super) struct Columns {
     pub(super) first_row_id: Vec<i64>,
     pub(super) has_num: Vec<u16>,
     pub(super) has_var: Vec<u16>,
-    /// Where each span of each entry ends; it begins where the one before ends.
+    /// Where each part of each entry ends; it begins where the one before ends. A bound of the key statistics that is the
+    /// same as the smallest or largest key is empty.
     pub(super) ends: Vec<u32>,
     /// Where each partition lies in the buffer.
     pub(super) partitions: Vec<(u32, u32)>,
@@ -118,7 +130,7 @@ impl EntryBatch {
 
     /// Bytes in memory.
     pub fn memory_size(&self) -> usize {
-        let per_entry = 1 + 4 * 4 + 7 * 8 + 1 + 2 * 2 + SPANS * 4;
+        let per_entry = 1 + 4 * 4 + 7 * 8 + 1 + 2 * 2 + spans(self.stats) * 4;
         self.buffer.len() + self.len() * per_entry + self.columns.first_row_id.len() * 8
     }
 
@@ -213,7 +225,7 @@ impl EntryBatch {
             bucket: self.bucket(i),
             level: self.level(i),
             file_name: self.file_name(i),
-            rest: self.span(i, IDENTITY),
+            rest: self.span(i, common(self.stats)),
         }
     }
 
@@ -314,7 +326,7 @@ impl EntryBatch {
     }
 
     fn bounds(&self, i: usize, span: usize) -> std::ops::Range<usize> {
-        let at = i * SPANS + span;
+        let at = i * spans(self.stats) + span;
         let start = if at == 0 { 0 } else { self.columns.ends[at - 1] };
         start as usize..self.columns.ends[at] as usize
     }
@@ -332,11 +344,12 @@ impl EntryBatch {
             true => longs(self.span(i, nulls as usize), self.items[nulls as usize])?,
             false => Vec::new(),
         };
-        Ok(SimpleStats { min: self.row(i, min)?, max: self.row(i, max)?, null_counts })
+        let bound = |var: Var, key: Var| self.row(i, if self.bounds(i, var as usize).is_empty() { key } else { var });
+        Ok(SimpleStats { min: bound(min, Var::MinKey)?, max: bound(max, Var::MaxKey)?, null_counts })
     }
 
     fn identity_parts(&self, i: usize) -> Result<(Vec<String>, Option<Bytes>, Option<String>)> {
-        let span = self.span(i, IDENTITY);
+        let span = self.span(i, common(self.stats));
         if span.is_empty() {
             return Ok((Vec::new(), None, None));
         }
@@ -356,7 +369,7 @@ impl EntryBatch {
         if !self.has_var(i, var) {
             return Ok(None);
         }
-        let mut cursor = Cursor::new(self.span(i, REST));
+        let mut cursor = Cursor::new(self.span(i, common(self.stats) + 1));
         for _ in 0..at {
             cursor.bytes()?;
         }

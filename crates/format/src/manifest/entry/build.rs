@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::StatsColumns;
-use super::batch::{Columns, EntryBatch, REST_VARS, SPANS, texts};
+use super::batch::{Columns, EntryBatch, REST_VARS, common, spans, texts};
 use super::program::Items;
-use super::slots::{COMMON, Num, Row, VARS, Var};
+use super::slots::{Num, Row, VARS, Var};
 use super::write::put_texts;
 use crate::file::FileSource;
 use crate::manifest::FileKind;
@@ -42,7 +42,7 @@ impl Builder {
 
     /// Makes room for about so many entries.
     pub(super) fn reserve(&mut self, count: usize) {
-        self.columns.ends.reserve(count.saturating_mul(SPANS));
+        self.columns.ends.reserve(count.saturating_mul(spans(self.stats)));
     }
 
     /// Appends an entry.
@@ -87,15 +87,11 @@ impl Builder {
     }
 
     fn push_common(&mut self, row: &Row) -> Result<()> {
-        let kept = match self.stats {
-            StatsColumns::All => COMMON,
-            StatsColumns::Keys => Var::ValueMin as usize,
-        };
-        for var in &row.vars[..kept] {
-            self.buffer.extend_from_slice(var);
-            self.end()?;
-        }
-        for _ in kept..COMMON {
+        let kept = common(self.stats);
+        for (at, var) in row.vars[..kept].iter().enumerate() {
+            if !is_key_bound(row, at)? {
+                self.buffer.extend_from_slice(var);
+            }
             self.end()?;
         }
         Ok(())
@@ -167,6 +163,28 @@ impl Builder {
         let buffer = Bytes::from(self.buffer);
         Ok(EntryBatch { columns: self.columns, buffer, items: self.items, stats: self.stats })
     }
+}
+
+/// Whether a part is a bound of the key statistics that the smallest or largest key tells as well.
+#[inline]
+fn is_key_bound(row: &Row, at: usize) -> Result<bool> {
+    const KEY_MIN: usize = Var::KeyMin as usize;
+    const KEY_MAX: usize = Var::KeyMax as usize;
+    const VALUE_MIN: usize = Var::ValueMin as usize;
+    const VALUE_MAX: usize = Var::ValueMax as usize;
+    let key = match at {
+        KEY_MIN => Var::MinKey,
+        KEY_MAX => Var::MaxKey,
+        VALUE_MIN | VALUE_MAX if row.vars[at].is_empty() => return Err(no_row()),
+        _ => return Ok(false),
+    };
+    // Nothing stands for the key, so nothing else may be empty.
+    if row.vars[at].is_empty() { Err(no_row()) } else { Ok(row.vars[at] == row.vars[key as usize]) }
+}
+
+#[cold]
+fn no_row() -> Error {
+    Error::corrupt("a manifest entry has statistics without a row")
 }
 
 fn too_large() -> Error {
