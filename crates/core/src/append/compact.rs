@@ -187,6 +187,7 @@ pub(crate) async fn rewrite_without(
     file: &DataFileMeta,
     deleted: RoaringTreemap,
 ) -> Result<Vec<Arc<DataFileMeta>>> {
+    let table = &table.widened();
     let kind = FileKind::Append { first_sequence: file.min_sequence_number };
     let mut writer = RollingWriter::new(table, partition, bucket, 0, FileSource::Append, kind)?;
     let copied = async {

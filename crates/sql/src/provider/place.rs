@@ -54,7 +54,7 @@ impl PlacedTable {
     /// What reading the latest snapshot yields.
     pub(crate) async fn open(table: Table) -> Result<Self> {
         let snapshot = linn::core::Snapshots::new(&table).latest().await?;
-        let mut fields: Vec<Arc<Field>> = arrow_schema(&table.schema().fields)?.fields().iter().cloned().collect();
+        let mut fields: Vec<Arc<Field>> = arrow_schema(&table.visible_fields()?)?.fields().iter().cloned().collect();
         fields.push(Arc::new(Field::new(FILE, DataType::Int32, false)));
         fields.push(Arc::new(Field::new(POSITION, DataType::Int64, false)));
         let schema = Arc::new(Schema::new(fields));

@@ -156,7 +156,7 @@ async fn try_replace(
     let placed = Arc::new(PlacedTable::open(table.clone()).await?);
     let target: Arc<dyn TableProvider> = placed.clone();
     let rows = frame_over(session, query(&sql)?, options, Some(target)).await?.execute_stream().await.map_err(ours)?;
-    let schema = arrow_schema(&table.schema().fields)?;
+    let schema = arrow_schema(&table.visible_fields()?)?;
     let updates = columns.is_some();
     let changes = rows.map(move |batch| {
         let batch = batch.map_err(ours)?;
