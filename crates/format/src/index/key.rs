@@ -142,7 +142,10 @@ pub(super) fn literal(datum: &Datum, kind: &Kind) -> Option<Literal> {
         {
             Key::Number(i64::try_from(*unscaled).ok()?)
         }
-        (Datum::Timestamp { millis, nanos }, Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. }) => {
+        (
+            Datum::Timestamp { millis, nanos },
+            Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. },
+        ) => {
             return timestamp(*millis, *nanos, *p);
         }
         _ => return None,

@@ -170,7 +170,10 @@ impl Encoder {
             (Datum::BigInt(v), Kind::BigInt) => self.put_fixed(i, v.to_le_bytes()),
             (Datum::Float(v), Kind::Float) => self.put_fixed(i, v.to_le_bytes()),
             (Datum::Double(v), Kind::Double) => self.put_fixed(i, v.to_le_bytes()),
-            (Datum::Timestamp { millis, nanos }, Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. }) => {
+            (
+                Datum::Timestamp { millis, nanos },
+                Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. },
+            ) => {
                 self.put_timestamp(i, *millis, *nanos, *p);
             }
             (Datum::Decimal { unscaled, scale: of, .. }, Kind::Decimal { precision, scale }) if of == scale => {
@@ -188,7 +191,11 @@ impl Encoder {
 pub(crate) fn reserved_len(kind: &Kind) -> usize {
     match kind {
         Kind::Decimal { precision, .. } if *precision > MAX_COMPACT_DECIMAL => 16,
-        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. } if *p > MAX_COMPACT_TIMESTAMP => 8,
+        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. }
+            if *p > MAX_COMPACT_TIMESTAMP =>
+        {
+            8
+        }
         _ => 0,
     }
 }

@@ -44,7 +44,8 @@ pub(super) fn encode_wide(array: &ArrayRef) -> Result<ArrayRef> {
     for (row, value) in nanos.values().iter().enumerate() {
         let value = if nanos.is_null(row) { 0 } else { *value };
         let day = value.div_euclid(i128::from(NANOS_OF_DAY)) + i128::from(JULIAN_DAY_OF_EPOCH);
-        let day = i32::try_from(day).map_err(|_| Error::unsupported("a timestamp millions of years away in parquet"))?;
+        let day =
+            i32::try_from(day).map_err(|_| Error::unsupported("a timestamp millions of years away in parquet"))?;
         // Below the nanoseconds of a day.
         bytes.extend_from_slice(&(value.rem_euclid(i128::from(NANOS_OF_DAY)) as i64).to_le_bytes());
         bytes.extend_from_slice(&day.to_le_bytes());
@@ -84,8 +85,7 @@ pub(super) fn decode<T: ArrowTimestampType>(array: &FixedSizeBinaryArray, to: &A
 
 fn instant(bytes: &[u8], divisor: i128) -> Result<i64> {
     i64::try_from(nanos(bytes)?.div_euclid(divisor)).map_err(|_| {
-        Error::unsupported("feature timestamps with nanoseconds outside of the years 1677 to 2262")
-            .with_hint(WIDE_HINT)
+        Error::unsupported("feature timestamps with nanoseconds outside of the years 1677 to 2262").with_hint(WIDE_HINT)
     })
 }
 

@@ -104,7 +104,11 @@ fn int96_that_nanoseconds_cannot_hold_is_refused_and_microseconds_can() {
 fn regress_nothing_is_decoded_below_a_null_row() {
     let parts = vec![
         DataField::new(1, "t", DataType::required(Kind::Timestamp(9))),
-        DataField::new(2, "v", DataType::required(Kind::Vector { element: Box::new(DataType::nullable(Kind::Float)), length: 3 })),
+        DataField::new(
+            2,
+            "v",
+            DataType::required(Kind::Vector { element: Box::new(DataType::nullable(Kind::Float)), length: 3 }),
+        ),
     ];
     let fields = [DataField::new(0, "r", DataType::nullable(Kind::Row(parts)))];
     let schema = arrow_schema(&fields).unwrap();
