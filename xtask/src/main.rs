@@ -9,6 +9,7 @@ mod exec;
 mod install;
 mod interop;
 mod place;
+mod reference;
 mod service;
 mod test;
 mod tidy;
@@ -25,7 +26,7 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check the crate graph and the habits of the source
+    /// Check the crate graph, the habits of the source and the links of the documents
     Tidy,
     /// Install what the tests need, start the services, run all tests (interop included)
     Test(test::Args),
@@ -33,6 +34,8 @@ enum Command {
     Interop(interop::Args),
     /// Run a command with the test services up and their environment set
     With(test::WithArgs),
+    /// Write the table of options in the book anew
+    Reference,
     /// Show the main job on real data
     Demo(demo::Args),
     /// Build and run a benchmark in release mode
@@ -45,6 +48,7 @@ fn main() -> Result<()> {
         Command::Test(args) => test::run(&args),
         Command::Interop(args) => interop::run(&args),
         Command::With(args) => test::with(&args),
+        Command::Reference => reference::run(),
         Command::Demo(args) => demo::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

@@ -1,5 +1,6 @@
 //! `tidy`: rules that the compiler does not hold. Each finding is one line, `file:line: what, and what to do`.
 
+mod book;
 mod code;
 mod graph;
 mod manifest;
@@ -40,6 +41,7 @@ pub(crate) fn run() -> Result<()> {
     let rules: Rules = toml::from_str(&std::fs::read_to_string(root.join("xtask/layers.toml"))?)?;
     let mut findings = graph::check(&root, &rules.crates)?;
     findings.extend(manifest::check(&root)?);
+    findings.extend(book::check(&root)?);
     findings.extend(source::check(&root, &rules.source)?);
     findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     for finding in &findings {
