@@ -122,7 +122,8 @@ fn nested() -> Vec<Kind> {
             name: "bag",
             sql: json!({ "type": "MULTISET", "element": "STRING NOT NULL" }),
             values: [json!([["a", 2], ["b", 1]]), json!([]), json!([["x", 3]])],
-            lacking: &["python"],
+            // 0.9 reads the counts of its own Parquet files wrongly too, one entry late after an empty multiset.
+            lacking: &["python", "java-0.9"],
         },
     ]
 }
