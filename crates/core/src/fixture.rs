@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use linn_format::file::{DataFileMeta, FileSource};
+use linn_format::manifest::{DELETION_VECTORS_INDEX, DeletionVectorMeta, FileKind, IndexManifestEntry};
 use linn_format::options::Options;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
@@ -108,6 +109,24 @@ pub(crate) fn file(name: &str, level: i32, keys: Option<(i32, i32)>) -> Arc<Data
         write_cols: None,
         write_cols_sequences: None,
     })
+}
+
+/// The line of an index file with deletion vectors of these files, in bucket 0 of the partition 1.
+pub(crate) fn vector_line(kind: FileKind, name: &str, files: &[&str]) -> IndexManifestEntry {
+    let vector =
+        |file: &&str| DeletionVectorMeta { data_file: (*file).into(), offset: 1, length: 1, cardinality: None };
+    IndexManifestEntry {
+        kind,
+        partition: row(&[1]),
+        bucket: 0,
+        index_type: DELETION_VECTORS_INDEX.into(),
+        file_name: name.into(),
+        file_size: 1,
+        row_count: 1,
+        deletion_vectors: Some(files.iter().map(vector).collect()),
+        external_path: None,
+        global_index: None,
+    }
 }
 
 /// New files in bucket 0 of the only partition of an append table.

@@ -12,6 +12,7 @@ mod pick;
 mod plan;
 mod run;
 mod table;
+mod visible;
 
 pub(crate) use bucket::{Compactor, Settings};
 pub use dedicated::BucketPlan;

@@ -1,10 +1,9 @@
 //! Changes against tables, one rule at a time.
 
-use linn_format::manifest::DeletionVectorMeta;
 use linn_format::types::Kind;
 
 use super::*;
-use crate::fixture::row;
+use crate::fixture::{row, vector_line as index};
 
 fn entry(kind: FileKind, name: &str, level: i32, keys: (i32, i32)) -> Simple {
     let serialized = |key: i32| row(&[key]).to_serialized().to_vec().into_boxed_slice();
@@ -84,23 +83,6 @@ fn a_partition_has_one_bucket_count() {
     let rules = Rules { key_types: None, may_rescale: true };
     let buckets = [(other.key.partition.clone(), 2)].into_iter().collect();
     assert_eq!(check(&Base::new(), &buckets, &[other], &rules).unwrap(), None);
-}
-
-fn index(kind: FileKind, name: &str, files: &[&str]) -> IndexManifestEntry {
-    let vector =
-        |file: &&str| DeletionVectorMeta { data_file: (*file).into(), offset: 1, length: 1, cardinality: None };
-    IndexManifestEntry {
-        kind,
-        partition: row(&[1]),
-        bucket: 0,
-        index_type: DELETION_VECTORS_INDEX.into(),
-        file_name: name.into(),
-        file_size: 1,
-        row_count: 1,
-        deletion_vectors: Some(files.iter().map(vector).collect()),
-        external_path: None,
-        global_index: None,
-    }
 }
 
 /// A change of files and vectors against a table with vectors.

@@ -1,10 +1,8 @@
 //! Changes of deletion vectors in buckets, one rule at a time.
 
-use linn_format::manifest::DeletionVectorMeta;
-
 use super::super::conflict::Key;
 use super::*;
-use crate::fixture::row;
+use crate::fixture::{row, vector_line as line};
 
 fn entry(kind: FileKind, name: &str, level: i32) -> Simple {
     Simple {
@@ -20,23 +18,6 @@ fn entry(kind: FileKind, name: &str, level: i32) -> Simple {
         total_buckets: 1,
         min_key: Box::default(),
         max_key: Box::default(),
-    }
-}
-
-fn line(kind: FileKind, name: &str, files: &[&str]) -> IndexManifestEntry {
-    let vector =
-        |file: &&str| DeletionVectorMeta { data_file: (*file).into(), offset: 1, length: 1, cardinality: None };
-    IndexManifestEntry {
-        kind,
-        partition: row(&[1]),
-        bucket: 0,
-        index_type: DELETION_VECTORS_INDEX.into(),
-        file_name: name.into(),
-        file_size: 1,
-        row_count: 1,
-        deletion_vectors: Some(files.iter().map(vector).collect()),
-        external_path: None,
-        global_index: None,
     }
 }
 
