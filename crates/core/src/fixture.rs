@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::{DELETION_VECTORS_INDEX, DeletionVectorMeta, FileKind, IndexManifestEntry};
 use linn_format::options::Options;
@@ -134,4 +135,19 @@ pub(crate) fn added(names: &[&str]) -> CommitMessage {
     let mut message = CommitMessage::new(BinaryRow::empty(), 0, -1);
     message.new_files = names.iter().map(|name| file(name, 0, None)).collect();
     message
+}
+
+/// Rows of the partitioned, keyed [`schema`]: each key in partition `key % 2`, with a value that ends in the key.
+pub(crate) fn keyed_rows(keys: &[i32], value: &str) -> RecordBatch {
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("p", Arc::new(Int32Array::from_iter_values(keys.iter().map(|k| k.rem_euclid(2))))),
+        ("k", Arc::new(Int32Array::from(keys.to_vec()))),
+        ("v", Arc::new(StringArray::from_iter_values(keys.iter().map(|k| format!("{value}{k}"))))),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+/// Runs a test's work on this thread.
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
 }

@@ -125,6 +125,7 @@ impl CrossPartition {
             let loaded = super::bootstrap::load(&self.table, &mut self.index, &mut self.places, self.target).await;
             self.loaded_at = Some(loaded.context("table", self.table.name())?);
         }
+        self.index.make_room().context("table", self.table.name())?;
         let targets = self.targets(rows, kinds, of).context("table", self.table.name())?;
         self.gather(rows, targets)
     }
@@ -164,7 +165,7 @@ impl CrossPartition {
             let bucket = self.places.fill(partition)?.choose(self.target);
             let entry = Entry { place: self.places.place(partition, bucket), since };
             known.insert(*key, entry);
-            self.index.put(*key, entry)?;
+            self.index.put(*key, entry);
             targets.push(Target { row, kind, partition, bucket, moved: false });
         }
         Ok(targets)

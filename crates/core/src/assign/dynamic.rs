@@ -1,8 +1,8 @@
 //! Dynamic buckets of a table: loads what partitions hold when rows come for them, gives rows their buckets, and hands
 //! the hash indexes of changed buckets over with the files of a commit (spec: format.md C.8, C.11).
 //!
-//! Invariant: a message names the index files that its rows were given their buckets by, so that of two writers of one
-//! partition one is refused at its commit, and no key is ever in two buckets.
+//! Invariant: a message names the index files that its rows were given their buckets by and the snapshot that they were read
+//! at, so that of two writers of one partition one is refused at its commit, and no key is ever in two buckets.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use futures::{FutureExt, StreamExt};
 use linn_format::hash::hash_columns;
-use linn_format::manifest::{FileKind, IndexManifestEntry};
+use linn_format::manifest::{FileKind, HASH_INDEX, IndexManifestEntry};
 use linn_format::row::BinaryRow;
-use linn_format::{Result, ResultExt};
+use linn_format::{Result, ResultExt, SnapshotId};
 
 use super::file::{IndexFiles, Lines};
 use super::partition::{Limits, PartitionIndex};
@@ -25,6 +25,9 @@ const PARALLEL: usize = 8;
 
 /// Keys whose hashes are gathered at once to write them.
 const KEYS_AT_ONCE: u64 = 16 << 20;
+
+/// Keys for which room is made beforehand, whatever the manifest says.
+const MAX_EXPECTED: usize = 1 << 24;
 
 /// Messages by serialised partition and bucket.
 pub(crate) type Messages = BTreeMap<(Vec<u8>, i32), CommitMessage>;
@@ -44,6 +47,8 @@ struct State {
     index: PartitionIndex,
     /// Index files that commits will find.
     lines: Lines,
+    /// The snapshot that they were read at.
+    loaded_at: SnapshotId,
     /// Whether rows came since the last commit.
     used: bool,
 }
@@ -106,10 +111,12 @@ impl DynamicBuckets {
         if missing.is_empty() {
             return Ok(());
         }
-        let latest = if self.restore { self.files.latest().await? } else { Arc::default() };
+        let (loaded_at, latest) =
+            if self.restore { self.files.latest().await? } else { (SnapshotId(0), Arc::default()) };
         for partition in missing {
             let lines = latest.get(&*partition.to_serialized()).cloned().unwrap_or_default();
-            let keys = lines.values().map(|line| usize::try_from(line.row_count).unwrap_or(0)).sum();
+            let keys: i64 = lines.values().map(|line| line.row_count).fold(0, i64::saturating_add);
+            let keys = usize::try_from(keys).unwrap_or(0).min(MAX_EXPECTED);
             let mut index = PartitionIndex::new(self.limits, partition.hash(), keys);
             let files = &self.files;
             let read = |line: IndexManifestEntry| async move { (files.hashes(&line).await, line) }.boxed();
@@ -119,7 +126,7 @@ impl DynamicBuckets {
                 index.restore(line.bucket, &hashes?).context("file", line.file_name)?;
             }
             drop(reads);
-            self.partitions.insert(partition.clone(), State { index, lines, used: false });
+            self.partitions.insert(partition.clone(), State { index, lines, loaded_at, used: false });
         }
         Ok(())
     }
@@ -137,44 +144,47 @@ impl DynamicBuckets {
             return Err(e.with("table", &self.table));
         }
         // Everything is on disk; from here on nothing fails.
-        for (partition, state) in &self.partitions {
-            let base = state.names();
-            let serialized = partition.to_serialized();
-            for ((of, _), message) in messages.iter_mut() {
-                if *of == *serialized && !message.new_files.is_empty() && self.restore {
-                    message.hash_base = Some(base.clone());
-                }
-            }
-        }
         for line in written {
-            let Some(state) = self.partitions.get_mut(&line.partition) else { continue };
-            let base = state.names();
-            let key = (line.partition.to_serialized().to_vec(), line.bucket);
-            let message = messages
-                .entry(key)
-                .or_insert_with(|| CommitMessage::new(line.partition.clone(), line.bucket, super::DYNAMIC));
-            if self.restore {
-                message.hash_base.get_or_insert(base);
-            }
-            if let Ok(bucket) = u16::try_from(line.bucket) {
+            if let (Some(state), Ok(bucket)) = (self.partitions.get_mut(&line.partition), u16::try_from(line.bucket)) {
                 state.index.saved(bucket);
             }
-            message.index_changes.push(line);
+            let key = (line.partition.to_serialized().to_vec(), line.bucket);
+            let new = || CommitMessage::new(line.partition.clone(), line.bucket, super::DYNAMIC);
+            messages.entry(key).or_insert_with(new).index_changes.push(line);
         }
-        // The lines change only now: all messages build upon the same ones.
+        if self.restore {
+            self.say_basis(messages);
+        }
+        self.replace_lines(messages);
+        self.forget().await;
+        Ok(())
+    }
+
+    /// Says in the messages by what their rows were given their buckets.
+    fn say_basis(&self, messages: &mut Messages) {
+        let mut names: HashMap<BinaryRow, Arc<[String]>> = HashMap::new();
+        for message in messages.values_mut() {
+            let Some(state) = self.partitions.get(&message.partition) else { continue };
+            if !message.new_files.is_empty() || !message.index_changes.is_empty() {
+                let names = names.entry(message.partition.clone()).or_insert_with(|| state.names());
+                message.hash_base = Some(names.clone());
+                message.alone_since = Some(state.loaded_at);
+            }
+        }
+    }
+
+    /// Takes over the new index files, and has the messages remove those that they replace.
+    fn replace_lines(&mut self, messages: &mut Messages) {
         for message in messages.values_mut() {
             let Some(state) = self.partitions.get_mut(&message.partition) else { continue };
-            for at in 0..message.index_changes.len() {
-                let line = message.index_changes[at].clone();
-                if line.kind != FileKind::Add || line.index_type != linn_format::manifest::HASH_INDEX {
-                    continue;
-                }
+            let is_new = |line: &&IndexManifestEntry| line.kind == FileKind::Add && line.index_type == HASH_INDEX;
+            let new: Vec<IndexManifestEntry> = message.index_changes.iter().filter(is_new).cloned().collect();
+            for line in new {
                 if let Some(before) = state.lines.insert(line.bucket, line) {
                     message.index_changes.push(IndexManifestEntry { kind: FileKind::Delete, ..before });
                 }
             }
         }
-        self.forget().await
     }
 
     async fn write_changed(&self, written: &mut Vec<IndexManifestEntry>) -> Result<()> {
@@ -195,11 +205,11 @@ impl DynamicBuckets {
     }
 
     /// Lets go of partitions that got no rows since the last commit and whose index is in the table, as yesterday's.
-    async fn forget(&mut self) -> Result<()> {
+    async fn forget(&mut self) {
         let idle = |state: &State| !state.used && state.index.changed().is_empty();
         if self.partitions.values().any(idle) {
             match self.files.latest().await {
-                Ok(latest) => self.partitions.retain(|partition, state| {
+                Ok((_, latest)) => self.partitions.retain(|partition, state| {
                     let there = latest.get(&*partition.to_serialized());
                     !idle(state) || there.map_or(!state.lines.is_empty(), |lines| *lines != state.lines)
                 }),
@@ -210,6 +220,5 @@ impl DynamicBuckets {
         for state in self.partitions.values_mut() {
             state.used = false;
         }
-        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use linn_format::hash::{read_hash_index, write_hash_index};
 use linn_format::manifest::{FileKind, HASH_INDEX, IndexManifestEntry};
 use linn_format::row::BinaryRow;
-use linn_format::{Result, ResultExt};
+use linn_format::{Result, ResultExt, SnapshotId};
 
 use crate::manifest::Manifests;
 use crate::snapshot::Snapshots;
@@ -33,14 +33,17 @@ impl IndexFiles {
         Self { table: table.clone(), uuid: table.env().ids.uuid(), counter: AtomicU64::new(0), read: None }
     }
 
-    /// The lines of every partition at the latest snapshot.
-    pub(super) async fn latest(&mut self) -> Result<Arc<BTreeMap<BinaryRowKey, Lines>>> {
-        let name = Snapshots::new(&self.table).latest().await?.and_then(|latest| latest.index_manifest.clone());
-        let Some(name) = name else { return Ok(Arc::default()) };
+    /// The latest snapshot, 0 for an empty table, and the lines of every partition at it.
+    pub(super) async fn latest(&mut self) -> Result<(SnapshotId, Arc<BTreeMap<BinaryRowKey, Lines>>)> {
+        let Some(latest) = Snapshots::new(&self.table).latest().await? else {
+            return Ok((SnapshotId(0), Arc::default()));
+        };
+        let id = latest.id;
+        let Some(name) = latest.index_manifest.clone() else { return Ok((id, Arc::default())) };
         if let Some((read, lines)) = &self.read
             && *read == name
         {
-            return Ok(Arc::clone(lines));
+            return Ok((id, Arc::clone(lines)));
         }
         let mut lines: BTreeMap<BinaryRowKey, Lines> = BTreeMap::new();
         for line in Manifests::new(&self.table).read_index(&name).await? {
@@ -51,7 +54,7 @@ impl IndexFiles {
         }
         let lines = Arc::new(lines);
         self.read = Some((name, Arc::clone(&lines)));
-        Ok(lines)
+        Ok((id, lines))
     }
 
     /// The hashes of a line's file.

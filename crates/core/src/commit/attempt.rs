@@ -8,6 +8,7 @@ use linn_format::manifest::{EntryBatch, ManifestMeta};
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SchemaId, SnapshotId};
 
+use super::alone::{Alone, Since};
 use super::base::{self, BaseFiles};
 use super::build::{Built, Plan, Written};
 use super::change::Change;
@@ -17,7 +18,7 @@ use super::history::{History, Seen};
 use super::overwrite::Target;
 use super::publish::{Published, publish};
 use super::settings::Settings;
-use super::{BATCH_IDENTIFIER, Commit, index, strict, vector};
+use super::{BATCH_IDENTIFIER, Commit, alone, index, strict, vector};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
@@ -37,8 +38,8 @@ pub(super) struct Phase {
     provider: Provider,
     /// The last snapshot of others that it may build upon, as its messages say.
     since: Option<SnapshotId>,
-    /// The snapshot since which no other user may have written rows.
-    alone_since: Option<SnapshotId>,
+    /// Since when no other user may have written rows, and where.
+    alone: Since,
 }
 
 /// Where the change comes from.
@@ -56,7 +57,7 @@ pub(super) enum Provider {
 }
 
 impl Phase {
-    pub(super) fn new(commit: &Commit, kind: CommitKind, check: bool, provider: Provider) -> Self {
+    pub(super) fn new(table: &Table, commit: &Commit, kind: CommitKind, check: bool, provider: Provider) -> Self {
         Self {
             identifier: commit.identifier,
             watermark: commit.watermark,
@@ -66,7 +67,7 @@ impl Phase {
             check,
             provider,
             since: commit.messages.iter().filter_map(|message| message.made_at).min(),
-            alone_since: commit.messages.iter().filter_map(|message| message.alone_since).min(),
+            alone: if kind == CommitKind::Compact { Since::new() } else { alone::since(table, &commit.messages) },
         }
     }
 
@@ -117,8 +118,7 @@ pub(super) struct State {
     unresolved: Option<Unresolved>,
     /// The newest snapshot that this committer has made.
     last_own: Option<SnapshotId>,
-    /// Where a writer began that must be alone, and how far it was.
-    alone: Option<(SnapshotId, SnapshotId)>,
+    alone: Alone,
     /// The last batch phase that was published: files of its change and its snapshot.
     last_batch: Option<(Vec<String>, SnapshotId)>,
 }
@@ -138,7 +138,7 @@ impl State {
             checked_buckets: HashMap::new(),
             unresolved: None,
             last_own: None,
-            alone: None,
+            alone: Alone::default(),
             last_batch: None,
         }
     }
@@ -296,13 +296,10 @@ impl State {
             Fits::No(why) => return Ok(Tried::Done(Committed::Conflict(why))),
         };
         if let Some(latest) = &latest
-            && let Some(since) = phase.alone_since
+            && let Some(why) =
+                self.alone.check(self.files.table(), &self.snapshots, user, &phase.alone, latest.id).await?
         {
-            let from = self.alone.filter(|(began, _)| *began == since).map_or(since, |(_, through)| through);
-            if let Some(why) = strict::alone(&self.snapshots, user, from, latest.id).await? {
-                return Ok(Tried::Done(Committed::Conflict(why)));
-            }
-            self.alone = Some((since, latest.id));
+            return Ok(Tried::Done(Committed::Conflict(why)));
         }
         if let Some(latest) = &latest
             && let Some(safe) = self.safe(settings, phase)

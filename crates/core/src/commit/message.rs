@@ -37,8 +37,8 @@ pub struct CommitMessage {
     /// The last snapshot that the maker of the message had seen, when the commit must be refused if another user has since
     /// compacted or overwritten the same partitions, or, when this replaces rows, written to them.
     pub made_at: Option<SnapshotId>,
-    /// A snapshot since which no other user may have added or replaced rows, in any partition: the writer keeps in mind
-    /// where keys are. 0 for an empty table.
+    /// A snapshot since which no other user may have added or replaced rows of the partition, or, where the primary key
+    /// lacks partition columns, of the table: the writer keeps in mind where keys are. 0 for an empty table.
     pub alone_since: Option<SnapshotId>,
     /// Index files added and removed by compaction.
     pub compact_index_changes: Vec<IndexManifestEntry>,

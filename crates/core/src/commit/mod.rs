@@ -4,6 +4,7 @@
 //! unreachable until then and is removed when the commit fails for certain. When it is *not* certain whether the snapshot
 //! is there, it is read back, and nothing is ever deleted.
 
+mod alone;
 mod attempt;
 mod base;
 mod build;
@@ -141,10 +142,10 @@ impl Committer {
             } else {
                 (CommitKind::Append, changes.append.adds_above_level_zero())
             };
-            phases.push(Phase::new(&commit, kind, check, Provider::Fixed(changes.append)));
+            phases.push(Phase::new(&self.table, &commit, kind, check, Provider::Fixed(changes.append)));
         }
         if !changes.compact.is_empty() {
-            phases.push(Phase::new(&commit, CommitKind::Compact, true, Provider::Fixed(changes.compact)));
+            phases.push(Phase::new(&self.table, &commit, CommitKind::Compact, true, Provider::Fixed(changes.compact)));
         }
         self.run(&mut state, &settings, phases).await
     }
@@ -165,10 +166,10 @@ impl Committer {
                 changes.append.entries = upgrade::upgrade(&self.table, changes.append.entries)?;
             }
             let provider = Provider::Overwrite { target, added: changes.append };
-            phases.push(Phase::new(&commit, CommitKind::Overwrite, true, provider));
+            phases.push(Phase::new(&self.table, &commit, CommitKind::Overwrite, true, provider));
         }
         if !changes.compact.is_empty() {
-            phases.push(Phase::new(&commit, CommitKind::Compact, true, Provider::Fixed(changes.compact)));
+            phases.push(Phase::new(&self.table, &commit, CommitKind::Compact, true, Provider::Fixed(changes.compact)));
         }
         self.run(&mut state, &settings, phases).await
     }

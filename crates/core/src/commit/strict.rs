@@ -60,33 +60,6 @@ pub(super) async fn check(
     Ok(None)
 }
 
-/// Looks at the snapshots after `since` up to `latest`; the reason when another user wrote rows.
-pub(super) async fn alone(
-    snapshots: &Snapshots,
-    user: &str,
-    since: SnapshotId,
-    latest: SnapshotId,
-) -> Result<Option<String>> {
-    for id in (since.0.saturating_add(1)..=latest.0).map(SnapshotId) {
-        let snapshot = match snapshots.get(id).await {
-            Ok(snapshot) => snapshot,
-            Err(e) if e.kind() == ErrorKind::NotFound => {
-                return Ok(Some(format!("snapshot {id} has expired before it was known whose rows it has")));
-            }
-            Err(e) => return Err(e),
-        };
-        let writes = matches!(snapshot.commit_kind, CommitKind::Append | CommitKind::Overwrite);
-        if writes && snapshot.commit_user != user {
-            return Ok(Some(format!(
-                "user {} has written rows in snapshot {id}, and a table whose primary key lacks partition columns can \
-                 have one writer at a time",
-                snapshot.commit_user
-            )));
-        }
-    }
-    Ok(None)
-}
-
 /// Whether the snapshot's own files are in one of the partitions.
 async fn touches(table: &Table, snapshot: &Snapshot, partitions: &HashSet<Vec<u8>>, real_only: bool) -> Result<bool> {
     let manifests = Manifests::new(table);

@@ -34,7 +34,8 @@ pub struct BucketPlan {
     pub total_buckets: i32,
     /// The files that were picked, where they go, and why.
     pub choice: Choice,
-    /// How; empty when the files are where they belong, and for append tables, whose files are only put together.
+    /// How; empty when the files are where they belong, for append tables, whose files are only put together, and for rows
+    /// that wait for a bucket.
     pub steps: Vec<Step>,
 }
 
@@ -43,6 +44,14 @@ impl From<append::Bin> for BucketPlan {
         let append::Bin { partition, bucket, total_buckets, files, .. } = bin;
         let choice = Choice { output_level: 0, files, reason: Reason::SmallFiles };
         Self { partition, bucket, total_buckets, choice, steps: Vec::new() }
+    }
+}
+
+impl From<Waiting> for BucketPlan {
+    fn from(waiting: Waiting) -> Self {
+        let Waiting { partition, files } = waiting;
+        let choice = Choice { output_level: 0, files, reason: Reason::Postponed };
+        Self { partition, bucket: POSTPONED, total_buckets: POSTPONED, choice, steps: Vec::new() }
     }
 }
 
@@ -110,10 +119,14 @@ impl Table {
             let bins = append::plan(self, partitions, full).await?;
             return Ok(bins.into_iter().map(BucketPlan::from).collect());
         }
-        let mut plans = Vec::new();
+        let postponed = self.postponed(partitions).await?;
+        let mut plans: Vec<BucketPlan> = Vec::new();
         for due in self.compactions(partitions, full).await? {
-            plans.push(due.plan);
+            if !postponed.as_ref().is_some_and(|postponed| postponed.has(&due.plan.partition)) {
+                plans.push(due.plan);
+            }
         }
+        plans.extend(postponed.into_iter().flat_map(|postponed| postponed.waiting).map(BucketPlan::from));
         Ok(plans)
     }
 

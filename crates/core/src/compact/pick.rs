@@ -77,6 +77,8 @@ pub enum Reason {
     ForceUpLevel0,
     /// Small files of an append table.
     SmallFiles,
+    /// Rows wait for a bucket.
+    Postponed,
 }
 
 /// Runs to compact into one level.

@@ -1,36 +1,22 @@
 //! A table with postponed buckets: written, compacted, read, rescaled (cases: B6, B7, R6).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
+use arrow_array::Int8Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, Int8Array, Int32Array, RecordBatch, StringArray};
 use futures::TryStreamExt;
 use linn_format::ErrorKind;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::CommitKind;
 
 use crate::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
-use crate::fixture::{memory, row, schema, table};
+use crate::compact::Reason;
+use crate::fixture::{block_on, keyed_rows, memory, row, schema, table};
 use crate::scan::Split;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 use crate::write::TableWriter;
-
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
-}
-
-/// Rows of partition `key % 2`.
-fn batch(keys: &[i32], value: &str) -> RecordBatch {
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("p", Arc::new(Int32Array::from_iter_values(keys.iter().map(|k| k.rem_euclid(2))))),
-        ("k", Arc::new(Int32Array::from(keys.to_vec()))),
-        ("v", Arc::new(StringArray::from_iter_values(keys.iter().map(|k| format!("{value}{k}"))))),
-    ];
-    RecordBatch::try_from_iter(columns).unwrap()
-}
 
 async fn postponed(options: &[(&str, &str)]) -> Table {
     let mut all = vec![("bucket", "-2")];
@@ -44,7 +30,7 @@ async fn commit(table: &Table, user: &str, identifier: i64, messages: Vec<Commit
 }
 
 async fn feed(mut writer: TableWriter, keys: &[i32], value: &str) -> Vec<CommitMessage> {
-    writer.write(&batch(keys, value), None).await.unwrap();
+    writer.write(&keyed_rows(keys, value), None).await.unwrap();
     let messages = writer.prepare_commit(true).await.unwrap();
     writer.close().await.unwrap();
     messages
@@ -105,6 +91,9 @@ fn rows_wait_until_a_compaction() {
         stream(&table, 1, &(0..20).collect::<Vec<_>>(), "a").await;
         stream(&table, 2, &[3, 4], "b").await;
         assert!(read(&table).await.is_empty(), "what waits is not shown");
+        let planned = table.plan_compaction(None, false).await.unwrap();
+        let planned: Vec<_> = planned.iter().map(|plan| (plan.choice.reason, plan.choice.files.len())).collect();
+        assert_eq!(planned, [(Reason::Postponed, 2), (Reason::Postponed, 2)], "{planned:?}");
         let mut all = expected(0..20, "a");
         all.extend(expected([3, 4], "b"));
         compact(&table, false).await;
@@ -128,7 +117,7 @@ fn deletes_wait_too() {
         let table = postponed(&[]).await;
         stream(&table, 1, &[0, 2, 4], "a").await;
         let mut writer = table.writer("stream").unwrap();
-        writer.write(&batch(&[2, 2, 4], "b"), Some(&Int8Array::from(vec![3, 0, 3]))).await.unwrap();
+        writer.write(&keyed_rows(&[2, 2, 4], "b"), Some(&Int8Array::from(vec![3, 0, 3]))).await.unwrap();
         commit(&table, "stream", 2, writer.prepare_commit(true).await.unwrap()).await;
         compact(&table, true).await;
         let mut all = expected([0], "a");
@@ -143,9 +132,9 @@ fn retractions_are_refused_at_once() {
     block_on(async {
         let table = postponed(&[("merge-engine", "first-row")]).await;
         let mut writer = table.writer("stream").unwrap();
-        let error = writer.write(&batch(&[2, 4], "a"), Some(&Int8Array::from(vec![0, 3]))).await.unwrap_err();
+        let error = writer.write(&keyed_rows(&[2, 4], "a"), Some(&Int8Array::from(vec![0, 3]))).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
-        writer.write(&batch(&[2], "b"), None).await.unwrap();
+        writer.write(&keyed_rows(&[2], "b"), None).await.unwrap();
         commit(&table, "stream", 1, writer.prepare_commit(true).await.unwrap()).await;
         compact(&table, true).await;
         assert_eq!(read(&table).await, expected([2], "b"));

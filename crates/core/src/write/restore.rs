@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use linn_format::file::DataFileMeta;
+use linn_format::manifest::IndexManifestEntry;
 use linn_format::options::ChangelogProducer;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::{CommitKind, Snapshot};
@@ -35,6 +36,8 @@ pub(super) struct TableBuckets {
 struct Found {
     snapshot: Option<Arc<Snapshot>>,
     partitions: HashMap<BinaryRow, HashMap<i32, Bucket>>,
+    /// Index files of deletion vectors by partition and bucket, once they were asked for.
+    vectors: Option<HashMap<(BinaryRow, i32), Vec<IndexManifestEntry>>>,
     /// Partitions that were looked up for what is being written now: their buckets need no look for a newer snapshot.
     expected: HashSet<BinaryRow>,
 }
@@ -80,15 +83,29 @@ impl TableBuckets {
         Ok(Some(latest))
     }
 
-    /// The deletion vectors of a bucket of a merge tree. Appending does not look at any.
-    async fn vectors(&self, snapshot: &Snapshot, partition: &BinaryRow, bucket: i32) -> Result<BucketVectors> {
+    /// The lines of the deletion vectors of a bucket of a merge tree. Appending does not look at any.
+    async fn vectors(
+        &self,
+        found: &mut Found,
+        snapshot: &Snapshot,
+        partition: &BinaryRow,
+        bucket: i32,
+    ) -> Result<Vec<IndexManifestEntry>> {
         let table = &self.table;
         if !table.schema().is_primary_key_table() || !table.options().deletion_vectors_enabled()? {
-            return Ok(BucketVectors::default());
+            return Ok(Vec::new());
         }
-        let mut lines = vector_lines(table, snapshot).await?;
-        lines.retain(|line| line.partition == *partition && line.bucket == bucket);
-        BucketVectors::load(table, lines).await
+        let lines = match &mut found.vectors {
+            Some(lines) => lines,
+            none => {
+                let mut lines: HashMap<(BinaryRow, i32), Vec<IndexManifestEntry>> = HashMap::new();
+                for line in vector_lines(table, snapshot).await? {
+                    lines.entry((line.partition.clone(), line.bucket)).or_default().push(line);
+                }
+                none.insert(lines)
+            }
+        };
+        Ok(lines.get(&(partition.clone(), bucket)).cloned().unwrap_or_default())
     }
 }
 
@@ -118,6 +135,7 @@ impl Buckets for TableBuckets {
         };
         let Some(snapshot) = snapshot else { return Ok(empty(files)) };
         let there = found.partitions.get(partition).and_then(|buckets| buckets.get(&bucket)).cloned();
+        let vectors = self.vectors(&mut found, &snapshot, partition, bucket).await?;
         drop(found);
         let buckets = self.table.options().bucket()?;
         if let Some(Bucket { total_buckets, .. }) = &there
@@ -128,7 +146,7 @@ impl Buckets for TableBuckets {
                 .with("table", self.table.name())
                 .with_hint("overwrite the partition to give it the new number of buckets"));
         }
-        let vectors = self.vectors(&snapshot, partition, bucket).await?;
+        let vectors = BucketVectors::load(&self.table, vectors).await?;
         Ok(OpenBucket { files, live: there.map(|bucket| bucket.files).unwrap_or_default(), vectors })
     }
 

@@ -78,6 +78,11 @@ impl Routing {
         self.router.buckets()
     }
 
+    /// Whether rows that were split must be written: keys are known to have moved by then, and move only once.
+    pub(crate) fn moves_keys(&self) -> bool {
+        matches!(self.buckets, Buckets::Keys(_))
+    }
+
     /// Splits a batch by partition and bucket.
     pub(crate) async fn split(&mut self, rows: RecordBatch, kinds: Int8Array) -> Result<Vec<Routed>> {
         match &mut self.buckets {

@@ -62,6 +62,8 @@ pub struct TableWriter {
     check: Check,
     routing: Routing,
     budget: MemoryBudget,
+    /// Rows were lost whose keys are known to have moved; nothing may be committed any more.
+    failed: bool,
     /// Whether it is known that the table takes retractions.
     retracts: bool,
     /// By serialised partition and bucket, so that messages come in a fixed order.
@@ -105,7 +107,7 @@ impl TableWriter {
     ) -> Result<Self> {
         let full = opener.compaction().map(|c| c.full_every).unwrap_or_default().map(Due::new);
         let (check, env, writers) = (Check::new(schema)?, env.clone(), BTreeMap::new());
-        Ok(Self { opener, env, check, routing, budget, retracts: false, writers, full })
+        Ok(Self { opener, env, check, routing, budget, failed: false, retracts: false, writers, full })
     }
 
     /// Writes rows: all columns of the table by name, in the Arrow types of the table (timestamps of more than six digits
@@ -113,16 +115,16 @@ impl TableWriter {
     ///
     /// # Errors
     /// `Invalid` naming the column and row that do not fit the table: nothing of the batch is written then.
-    /// `Unavailable` when the store or the local disk fails: the rows are in the buffer, and the writer can go on.
+    /// `Unavailable` when the store or the local disk fails: the rows are in the buffer, and the writer can go on. Where
+    /// the primary key lacks partition columns it may have to be closed, and says so then.
     pub async fn write(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
+        self.usable()?;
         let (rows, kinds) = self.check.rows(batch, kinds)?;
         self.retracts = self.retracts || self.opener.try_retraction(&rows, &kinds)?;
         let split = self.routing.split(rows, kinds).await?;
-        self.announce(&split).await?;
-        for routed in split {
-            let writer = self.bucket(&routed.partition, routed.bucket).await?;
-            writer.write(routed.rows, routed.kinds).await?;
-        }
+        let written = self.write_split(split).await;
+        self.failed |= written.is_err() && self.routing.moves_keys();
+        written?;
         while self.budget.is_exceeded() {
             let Some(largest) = self.writers.values_mut().max_by_key(|w| w.memory()).filter(|w| w.memory() > 0) else {
                 break;
@@ -130,6 +132,22 @@ impl TableWriter {
             largest.free_memory().await?;
         }
         Ok(())
+    }
+
+    async fn write_split(&mut self, split: Vec<Routed>) -> Result<()> {
+        self.announce(&split).await?;
+        for routed in split {
+            let writer = self.bucket(&routed.partition, routed.bucket).await?;
+            writer.write(routed.rows, routed.kinds).await?;
+        }
+        Ok(())
+    }
+
+    fn usable(&self) -> Result<()> {
+        match self.failed {
+            true => Err(Error::invalid("an earlier write failed and lost rows; close this writer and write again")),
+            false => Ok(()),
+        }
     }
 
     /// Compacts a bucket, completely when `full`; [`TableWriter::prepare_commit`] hands over the result.
@@ -199,6 +217,7 @@ impl TableWriter {
     /// # Errors
     /// What writing and compacting yield; what was written already is handed over by a later call.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
+        self.usable()?;
         let full = self.due().await?;
         let env = self.env.clone();
         let parallelism = env.spawn.parallelism(crate::seam::Pool::Work).max(1);

@@ -87,12 +87,16 @@ impl KeyIndex {
         self.ttl.is_none_or(|ttl| self.now() <= entry.since.saturating_add(ttl))
     }
 
-    /// Writes an entry.
+    /// Writes an entry, to memory in any case.
+    pub(super) fn put(&mut self, key: Fingerprint, entry: Entry) {
+        self.memory.insert(key, entry);
+    }
+
+    /// Spills when there is more in memory than the budget allows.
     ///
     /// # Errors
-    /// `Unavailable` when local disk fails; the entry is in memory then.
-    pub(super) fn put(&mut self, key: Fingerprint, entry: Entry) -> Result<()> {
-        self.memory.insert(key, entry);
+    /// `Unavailable` when local disk fails; everything is in memory then.
+    pub(super) fn make_room(&mut self) -> Result<()> {
         if self.memory.len() > self.max_in_memory { self.spill(Twice::Newer) } else { Ok(()) }
     }
 

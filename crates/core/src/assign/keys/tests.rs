@@ -40,7 +40,8 @@ proptest! {
         let mut model = BTreeMap::new();
         for (key, place) in puts {
             let entry = Entry { place, since: index.now() };
-            index.put(spread(key), entry).unwrap();
+            index.put(spread(key), entry);
+            index.make_room().unwrap();
             model.insert(key, entry);
         }
         let mut keys: Vec<u128> = (0..600).map(spread).collect();
@@ -77,7 +78,8 @@ fn keys_are_forgotten_after_their_time() {
         assert_eq!(i64::from(index.now()), NOW / 1000);
         let put = |index: &mut KeyIndex, key| {
             let since = index.now();
-            index.put(spread(key), Entry { place: u32::from(key), since }).unwrap();
+            index.put(spread(key), Entry { place: u32::from(key), since });
+            index.make_room().unwrap();
         };
         put(&mut index, 1);
         clock.advance(40_000);

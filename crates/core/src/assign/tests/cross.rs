@@ -13,13 +13,11 @@ use linn_format::types::{DataField, DataType, Kind};
 use proptest::prelude::*;
 
 use crate::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
-use crate::fixture::{memory, row, schema, table};
+use crate::fixture::{block_on, memory, row, schema, table};
+use crate::seam::Storage;
+use crate::storage::{Fault, Faulty, Op};
 use crate::table::Table;
 use crate::write::TableWriter;
-
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
-}
 
 /// `p INT`, the partition; `k INT`, the key; `v INT`.
 fn of(options: &[(&str, &str)]) -> TableSchema {
@@ -131,6 +129,28 @@ fn a_second_writer_is_refused() {
         let next = prepare(&mut one, &[(1, 3, Some(3))]).await;
         commit(&table, "one", 2, next).await;
         assert_eq!(read(&table).await, BTreeMap::from([(1, (3, Some(3)))]));
+    });
+}
+
+/// Where rows are lost after their keys moved, the writer must not go on as if they were written.
+#[test]
+fn a_writer_that_lost_rows_commits_nothing() {
+    block_on(async {
+        let inner = memory();
+        let table_over = |store: Arc<dyn Storage>| table(store, of(&[]));
+        let table = table_over(inner.clone()).await;
+        write(&table, 1, &[(1, 0, Some(1))]).await;
+        let store = Faulty::new(inner.clone());
+        let mut writer = table_over(Arc::new(store.clone())).await.writer("job").unwrap();
+        writer.write(&batch(&[(2, 0, Some(2))]), None).await.unwrap();
+        // The partition that comes next cannot be looked up.
+        store.inject(Op::Read, "snapshot/", 0, usize::MAX, Fault::Before(ErrorKind::Unavailable));
+        assert_eq!(writer.write(&batch(&[(1, 1, Some(3))]), None).await.unwrap_err().kind(), ErrorKind::Unavailable);
+        assert_eq!(writer.write(&batch(&[(1, 1, Some(3))]), None).await.unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(writer.prepare_commit(true).await.unwrap_err().kind(), ErrorKind::Invalid);
+        writer.close().await.unwrap();
+        write(&table, 2, &[(1, 1, Some(3))]).await;
+        assert_eq!(read(&table).await, BTreeMap::from([(1, (1, Some(3)))]));
     });
 }
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use arrow_array::Int8Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, Int8Array, Int32Array, RecordBatch, StringArray};
 use futures::TryStreamExt;
 use linn_format::ErrorKind;
 use linn_format::hash::read_hash_index;
@@ -13,25 +13,12 @@ use linn_format::manifest::HASH_INDEX;
 use proptest::prelude::*;
 
 use crate::commit::{Commit, CommitOutcome, Overwrite};
-use crate::fixture::{memory, schema, table};
+use crate::fixture::{block_on, keyed_rows, memory, schema, table};
 use crate::manifest::Manifests;
 use crate::snapshot::Snapshots;
+use crate::storage::{Fault, Faulty, Op};
 use crate::table::Table;
 use crate::write::TableWriter;
-
-fn block_on<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
-}
-
-/// Rows of partition `key % 2`.
-fn batch(keys: &[i32], value: &str) -> RecordBatch {
-    let columns: Vec<(&str, ArrayRef)> = vec![
-        ("p", Arc::new(Int32Array::from_iter_values(keys.iter().map(|k| k.rem_euclid(2))))),
-        ("k", Arc::new(Int32Array::from(keys.to_vec()))),
-        ("v", Arc::new(StringArray::from_iter_values(keys.iter().map(|k| format!("{value}{k}"))))),
-    ];
-    RecordBatch::try_from_iter(columns).unwrap()
-}
 
 async fn dynamic(options: &[(&str, &str)]) -> Table {
     let mut all = vec![("bucket", "-1"), ("dynamic-bucket.target-row-num", "10")];
@@ -46,7 +33,7 @@ async fn commit(table: &Table, identifier: i64, writer: &mut TableWriter) -> Com
 
 async fn write(table: &Table, identifier: i64, keys: &[i32], value: &str) {
     let mut writer = table.writer("test").unwrap();
-    writer.write(&batch(keys, value), None).await.unwrap();
+    writer.write(&keyed_rows(keys, value), None).await.unwrap();
     let outcome = commit(table, identifier, &mut writer).await;
     assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
     writer.close().await.unwrap();
@@ -113,7 +100,7 @@ fn one_writer_goes_on_for_many_commits() {
         for identifier in 1..=12 {
             // Even commits touch one partition only, so that the other one's index is let go of and read again.
             let keys: Vec<i32> = (0..identifier * 4).filter(|k| identifier % 4 == 0 || k % 2 == 0).collect();
-            writer.write(&batch(&keys, &format!("{identifier}-")), None).await.unwrap();
+            writer.write(&keyed_rows(&keys, &format!("{identifier}-")), None).await.unwrap();
             let outcome = commit(&table, i64::from(identifier), &mut writer).await;
             assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
         }
@@ -130,8 +117,8 @@ fn a_second_writer_is_refused() {
         let table = dynamic(&[("dynamic-bucket.max-buckets", "2")]).await;
         write(&table, 1, &(0..60).collect::<Vec<_>>(), "a").await;
         let (mut one, mut two) = (table.writer("one").unwrap(), table.writer("two").unwrap());
-        one.write(&batch(&[100, 102], "one"), None).await.unwrap();
-        two.write(&batch(&[100, 104], "two"), None).await.unwrap();
+        one.write(&keyed_rows(&[100, 102], "one"), None).await.unwrap();
+        two.write(&keyed_rows(&[100, 104], "two"), None).await.unwrap();
         let messages = one.prepare_commit(true).await.unwrap();
         let outcome = table.committer("one").commit(Commit::streaming(1, messages)).await.unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)));
@@ -142,9 +129,19 @@ fn a_second_writer_is_refused() {
             panic!("two writers of one partition were not noticed")
         };
         assert!(why.contains("one writer"), "{why}");
-        committer.abort(&messages).await.unwrap();
+        // Nor may it write known keys alone: both number rows from the same number on.
+        let mut three = table.writer("three").unwrap();
+        three.write(&keyed_rows(&[2], "three"), None).await.unwrap();
+        one.write(&keyed_rows(&[2], "one"), None).await.unwrap();
+        let messages = one.prepare_commit(true).await.unwrap();
+        assert!(messages.iter().all(|message| message.index_changes.is_empty()));
+        let outcome = table.committer("one").commit(Commit::streaming(2, messages)).await.unwrap();
+        assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+        let messages = three.prepare_commit(true).await.unwrap();
+        let outcome = table.committer("three").commit(Commit::streaming(1, messages)).await.unwrap();
+        assert!(matches!(outcome, CommitOutcome::Conflict(_)), "{outcome:?}");
         let (rows, _) = read(&table).await;
-        assert_eq!((rows.len(), rows[&100].as_str()), (62, "one100"));
+        assert_eq!((rows.len(), rows[&100].as_str(), rows[&2].as_str()), (62, "one100", "one2"));
         // A writer of the other partition is none of their business.
         write(&table, 2, &[101], "three").await;
     });
@@ -156,9 +153,9 @@ fn an_overwrite_gives_buckets_anew() {
         let table = dynamic(&[]).await;
         write(&table, 1, &(0..90).collect::<Vec<_>>(), "a").await;
         let mut stale = table.writer("stale").unwrap();
-        stale.write(&batch(&[80], "stale"), None).await.unwrap();
+        stale.write(&keyed_rows(&[80], "stale"), None).await.unwrap();
         let mut writer = table.overwriter("over").unwrap();
-        writer.write(&batch(&[80, 82], "new"), None).await.unwrap();
+        writer.write(&keyed_rows(&[80, 82], "new"), None).await.unwrap();
         let messages = writer.prepare_commit(true).await.unwrap();
         let outcome = table.committer("over").overwrite(Overwrite::Dynamic, Commit::batch(messages)).await.unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
@@ -179,10 +176,30 @@ fn deletes_go_where_the_key_is() {
         let mut writer = table.writer("test").unwrap();
         let keys: Vec<i32> = (0..40).step_by(2).collect();
         let kinds = Int8Array::from(vec![3; keys.len()]);
-        writer.write(&batch(&keys, "a"), Some(&kinds)).await.unwrap();
+        writer.write(&keyed_rows(&keys, "a"), Some(&kinds)).await.unwrap();
         commit(&table, 2, &mut writer).await;
         let (rows, _) = read(&table).await;
         assert_eq!(rows.into_keys().collect::<Vec<_>>(), (0..40).skip(1).step_by(2).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_writer_outlives_an_index_that_could_not_be_written() {
+    block_on(async {
+        let store = Faulty::new(memory());
+        let options = [("bucket", "-1"), ("dynamic-bucket.target-row-num", "2")];
+        let table = table(Arc::new(store.clone()), schema(true, true, &options)).await;
+        let mut writer = table.writer("test").unwrap();
+        writer.write(&keyed_rows(&(0..8).collect::<Vec<_>>(), "a"), None).await.unwrap();
+        store.inject(Op::Put, "/index/", 1, 1, Fault::Before(ErrorKind::Unavailable));
+        assert_eq!(writer.prepare_commit(true).await.unwrap_err().kind(), ErrorKind::Unavailable);
+        let outcome = commit(&table, 1, &mut writer).await;
+        assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+        assert_eq!(read(&table).await.0.len(), 8);
+        let counts = index(&table).await;
+        assert_eq!(counts.values().sum::<usize>(), 8);
+        let files = table.storage().list(&format!("{}/index", table.path())).await.unwrap();
+        assert_eq!(files.len(), counts.len(), "index files that no commit has are left over");
     });
 }
 
@@ -196,7 +213,7 @@ fn a_damaged_index_is_named() {
         let path = table.index_file_path(&line).unwrap();
         table.storage().put(&path, bytes::Bytes::from_static(&[1, 2, 3])).await.unwrap();
         let mut writer = table.writer("test").unwrap();
-        let error = writer.write(&batch(&[2], "b"), None).await.unwrap_err();
+        let error = writer.write(&keyed_rows(&[2], "b"), None).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt);
         assert!(error.to_string().contains(&line.file_name), "{error}");
     });
@@ -224,7 +241,7 @@ proptest! {
                 let (identifier, rows) = (identifier as i64, rows.iter().copied().collect::<Vec<_>>());
                 if *kind == 0 {
                     let mut writer = table.overwriter("over").unwrap();
-                    writer.write(&batch(&rows, "o"), None).await.unwrap();
+                    writer.write(&keyed_rows(&rows, "o"), None).await.unwrap();
                     let messages = writer.prepare_commit(true).await.unwrap();
                     let commit = Commit::batch(messages);
                     table.committer("over").overwrite(Overwrite::Dynamic, commit).await.unwrap();
@@ -236,7 +253,7 @@ proptest! {
                         Some(writer) => writer,
                         None => table.writer(users[*who]).unwrap(),
                     };
-                    writer.write(&batch(&rows, "w"), None).await.unwrap();
+                    writer.write(&keyed_rows(&rows, "w"), None).await.unwrap();
                     let messages = writer.prepare_commit(true).await.unwrap();
                     let committer = table.committer(users[*who]);
                     match committer.commit(Commit::streaming(identifier, messages.clone())).await.unwrap() {
