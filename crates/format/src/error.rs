@@ -110,10 +110,13 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
-    /// Adds where it happened, for example `.with("path", path)`.
+    /// Adds where it happened, for example `.with("path", path)`. What is said already is not said twice.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl fmt::Display) -> Self {
-        self.0.context.push((key, value.to_string()));
+        let pair = (key, value.to_string());
+        if !self.0.context.contains(&pair) {
+            self.0.context.push(pair);
+        }
         self
     }
 

@@ -64,15 +64,23 @@ impl Snapshots {
     }
 
     /// The number of the newest snapshot. The hint is trusted only when there is no snapshot after it.
+    ///
+    /// # Errors
+    /// `Corrupt` when the hint tells of a snapshot but there is none at all: the table is not empty, its history is lost.
     pub async fn latest_id(&self) -> Result<Option<SnapshotId>> {
-        if let Some(hint) = self.hint("LATEST").await?
-            && hint.0 > 0
+        let hint = self.hint("LATEST").await?.filter(|hint| hint.0 > 0);
+        if let Some(hint) = hint
             && !self.exists(hint.next()).await?
             && self.exists(hint).await?
         {
             return Ok(Some(hint));
         }
-        Ok(self.list().await?.pop())
+        match (self.list().await?.pop(), hint) {
+            (None, Some(hint)) => Err(Error::corrupt("all snapshots of the table are gone")
+                .with("path", self.path(hint))
+                .with_hint("restore the snapshot files; without the file LATEST beside them the table is empty")),
+            (latest, _) => Ok(latest),
+        }
     }
 
     /// The oldest snapshot that is still there.

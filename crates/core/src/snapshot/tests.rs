@@ -77,6 +77,15 @@ async fn hints_never_change_the_answer() {
 }
 
 #[tokio::test]
+async fn a_table_that_lost_all_snapshots_is_not_empty() {
+    let (store, table) = written(std::iter::empty()).await;
+    hint(&store, "LATEST", "7").await;
+    let error = Snapshots::new(&table).latest().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(error.to_string().contains("db.db/t/snapshot/snapshot-7"), "{error}");
+}
+
+#[tokio::test]
 async fn a_damaged_snapshot_is_named() {
     let (store, table) = written(1..=2).await;
     store.put("db.db/t/snapshot/snapshot-2", Bytes::from_static(b"{\"id\": 2}")).await.unwrap();

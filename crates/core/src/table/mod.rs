@@ -4,7 +4,7 @@ mod path;
 
 use std::sync::Arc;
 
-use linn_format::options::{Options, option};
+use linn_format::options::{Options, check_value, option};
 use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, has_nanos, spelled, widened};
 use linn_format::{Error, Result};
@@ -54,10 +54,12 @@ impl Table {
     /// schema.
     ///
     /// # Errors
-    /// `Invalid` for a change of an option that cannot change once there is data.
+    /// `Invalid` for a change of an option that cannot change once there is data, and for a value that an option cannot have.
     pub fn with_options(&self, dynamic: &Options) -> Result<Self> {
         for (key, value) in dynamic.iter() {
-            if option(key).is_some_and(|def| def.immutable) && self.options().get(key) != Some(value) {
+            let Some(def) = option(key) else { continue };
+            check_value(def, value).map_err(|e| e.with("table", self.name()))?;
+            if def.immutable && self.options().get(key) != Some(value) {
                 return Err(Error::invalid(format!(
                     "option {key} belongs to the table and cannot be set for one caller"
                 ))

@@ -7,6 +7,7 @@ mod choice;
 mod def;
 mod named;
 mod parse;
+mod similar;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 pub use choice::{ChangelogProducer, MergeEngine, ScanMode, SortOrder};
 pub use def::{OptionDef, OptionKind};
 pub use parse::{check_value, parse_duration, parse_list, parse_map, parse_memory};
+pub use similar::similar_option;
 pub use table::OPTIONS;
 
 /// What a reader can do about timestamps that Arrow's nanoseconds do not reach.
