@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use linn::core::Env;
 use linn::core::storage::open;
+use linn::format::options::similar_option;
 use linn::{Catalog, FilesystemCatalog, Identifier, Options, Result, ResultExt, Table};
 use linn_sql::Session;
 
@@ -15,6 +16,7 @@ use crate::progress::Progress;
 pub(crate) const DATABASE: &str = "default";
 
 /// The context of one command.
+#[derive(Clone)]
 pub(crate) struct Context {
     /// Settings.
     pub(crate) config: Config,
@@ -76,6 +78,15 @@ impl Context {
 /// `Invalid` for what is no name.
 pub(crate) fn identifier(name: &str) -> Result<Identifier> {
     Identifier::parse(name, DATABASE)
+}
+
+/// Says which keys look like slips. They are kept all the same: other engines have options of their own.
+pub(crate) fn warn_of_slips<'k>(keys: impl IntoIterator<Item = &'k str>) {
+    for key in keys {
+        if let Some(similar) = similar_option(key) {
+            eprintln!("warning: {key} is no option that Linn knows; did you mean {similar}?");
+        }
+    }
 }
 
 /// Options from `KEY=VALUE` pairs.

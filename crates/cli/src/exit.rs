@@ -4,12 +4,15 @@ use std::io::Write;
 
 use linn::{Error, ErrorKind};
 
+use crate::interrupt::{self, is_interruption};
+
 /// The exit code of an error (documented in `linn --help`).
 pub(crate) fn code(error: &anyhow::Error) -> i32 {
     let Some(ours) = find(error) else {
         return if error.chain().any(|c| c.is::<std::io::Error>()) { 7 } else { 1 };
     };
     match ours.kind() {
+        _ if is_interruption(ours) => interrupt::CODE,
         ErrorKind::Invalid => 2,
         ErrorKind::NotFound => 3,
         ErrorKind::AlreadyExists => 4,
@@ -33,11 +36,15 @@ fn write_error(out: &mut impl Write, error: &anyhow::Error) -> std::io::Result<(
     let Some(ours) = find(error) else {
         return writeln!(out, "error: {error:#}");
     };
-    writeln!(out, "error: {}: {}", ours.kind().as_str(), ours.message())?;
+    if is_interruption(ours) {
+        writeln!(out, "interrupted")?;
+    } else {
+        writeln!(out, "error: {}: {}", ours.kind().as_str(), ours.message())?;
+    }
     for (key, value) in ours.context() {
         writeln!(out, "  {key}: {value}")?;
     }
-    let mut source = std::error::Error::source(ours);
+    let mut source = std::error::Error::source(ours).filter(|_| !is_interruption(ours));
     let mut said = String::new();
     while let Some(cause) = source {
         let text = cause.to_string();

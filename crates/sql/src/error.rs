@@ -1,5 +1,6 @@
 //! Errors of DataFusion as Linn's, and the reverse, with what was wrong kept whole.
 
+use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use linn::{Error, ErrorKind};
 
@@ -13,6 +14,7 @@ pub(crate) fn ours(error: DataFusionError) -> Error {
                 Err(other) => Error::internal("the query failed").with_source(other),
             },
         },
+        DataFusionError::ArrowError(inner, _) if is_users(&inner) => Error::invalid(format!("SQL: {inner}")),
         DataFusionError::ArrowError(inner, _) => (*inner).into(),
         DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => ours(*inner),
         DataFusionError::Shared(inner) => Error::new(kind(&inner), inner.strip_backtrace()),
@@ -25,8 +27,21 @@ pub(crate) fn theirs(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
+/// Whether values of a query are at fault, not the machinery.
+fn is_users(error: &ArrowError) -> bool {
+    matches!(
+        error,
+        ArrowError::CastError(_)
+            | ArrowError::ParseError(_)
+            | ArrowError::ComputeError(_)
+            | ArrowError::DivideByZero
+            | ArrowError::ArithmeticOverflow(_)
+    )
+}
+
 fn kind(error: &DataFusionError) -> ErrorKind {
     match error.find_root() {
+        DataFusionError::ArrowError(inner, _) if is_users(inner) => ErrorKind::Invalid,
         DataFusionError::SQL(..)
         | DataFusionError::Plan(_)
         | DataFusionError::SchemaError(..)

@@ -9,5 +9,5 @@ mod provider;
 mod run;
 mod session;
 
-pub use provider::LinnTable;
+pub use provider::{LinnTable, Reading};
 pub use session::{Output, Session};

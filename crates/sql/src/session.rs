@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::prelude::SessionConfig;
@@ -13,6 +14,7 @@ use linn::{Catalog, Identifier, Result};
 
 use crate::error::ours;
 use crate::parse::{mark, parse, split};
+use crate::provider::Reading;
 use crate::run;
 
 /// What a statement gave.
@@ -120,8 +122,11 @@ impl Session {
     where
         F: AsyncFnMut(Output) -> Result<()>,
     {
-        for tokens in split(sql)? {
-            each(self.statement(&tokens).await?).await?;
+        let statements = split(sql)?;
+        let several = statements.len() > 1;
+        for tokens in statements {
+            let done = async { each(self.statement(&tokens).await?).await }.await;
+            done.map_err(|e| if several { e.with("statement", shown(&tokens)) } else { e })?;
         }
         Ok(())
     }
@@ -138,9 +143,42 @@ impl Session {
         }
     }
 
+    /// What a query would read of each table in it; nothing for what needs no files.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is not exactly one query, and whatever planning it can give.
+    pub async fn readings(&self, sql: &str) -> Result<Vec<Reading>> {
+        let mut statements = split(sql)?;
+        let (Some(tokens), true) = (statements.pop(), statements.is_empty()) else {
+            return Err(linn::Error::invalid("SQL: this takes exactly one query"));
+        };
+        let (tokens, options) = mark(&tokens)?;
+        run::readings(self, tokens, &options).await
+    }
+
+    /// Deletes the rows of a primary-key table whose keys are in these batches, which have the columns of its primary key in
+    /// that order and in the Arrow types of the table. Returns how many there were.
+    ///
+    /// # Errors
+    /// `Unsupported` without a primary key, and what reading, writing and committing can give.
+    pub async fn delete_keys(&self, table: &Identifier, keys: Vec<RecordBatch>) -> Result<u64> {
+        run::delete_keys(self, table, keys).await
+    }
+
     async fn statement(&self, tokens: &[datafusion::sql::sqlparser::tokenizer::Token]) -> Result<Output> {
         let (tokens, options) = mark(tokens)?;
         run::run(self, parse(&tokens)?, &options).await
+    }
+}
+
+/// The beginning of a statement, for messages.
+fn shown(tokens: &[datafusion::sql::sqlparser::tokenizer::Token]) -> String {
+    const LONGEST: usize = 100;
+    let text: String = tokens.iter().map(ToString::to_string).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
     }
 }
 

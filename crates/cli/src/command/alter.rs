@@ -6,7 +6,7 @@ use linn::{Error, Result};
 use super::table::column;
 use crate::args::AlterArgs;
 use crate::config::key_value;
-use crate::context::{Context, identifier};
+use crate::context::{Context, identifier, warn_of_slips};
 
 pub(super) async fn run(context: &Context, args: AlterArgs) -> Result<()> {
     let id = identifier(&args.table)?;
@@ -33,6 +33,7 @@ fn changes(args: &AlterArgs) -> Result<Vec<SchemaChange>> {
     let mut changes = Vec::new();
     for pair in &args.set_option {
         let (key, value) = key_value(pair)?;
+        warn_of_slips([key]);
         changes.push(SchemaChange::SetOption { key: key.into(), value: value.into() });
     }
     changes.extend(args.remove_option.iter().map(|key| SchemaChange::RemoveOption { key: key.clone() }));

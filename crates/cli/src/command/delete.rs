@@ -1,20 +1,21 @@
 //! `linn table delete`: rows by a file of their keys, or by a condition.
 
-use linn::{Error, Result};
+use arrow::record_batch::RecordBatch;
+use linn::{Error, Identifier, Result, ResultExt};
 use linn_sql::Output;
 
 use super::read::name;
-use crate::args::DeleteArgs;
+use crate::args::{DeleteArgs, InputArgs};
 use crate::context::{Context, DATABASE, identifier};
-use crate::import::Dialect;
 use crate::import::aside::Aside;
-use crate::import::load::{Load, Mode, shown};
 use crate::import::source::Source;
+use crate::import::target::Target;
+use crate::import::{Dialect, Unknown, open};
 
 pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let id = identifier(&args.table)?;
+    let session = context.session(DATABASE)?;
     if let Some(filter) = &args.filter {
-        let session = context.session(DATABASE)?;
         let sql = format!("DELETE FROM {} WHERE (\n{filter}\n)", name(&id));
         if let Output::Done { message, .. } = session.execute(&sql).await? {
             eprintln!("{message}");
@@ -24,15 +25,34 @@ pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let Some(file) = &args.file else {
         return Err(Error::invalid("give a file of keys, or --where"));
     };
-    let table = context.table(&args.table).await?;
+    let source = Source::new(file, args.input.format, false)?;
+    let keys = keys(context, &id, &args.input, &source).await?;
+    let named: usize = keys.iter().map(RecordBatch::num_rows).sum();
+    let deleted = session.delete_keys(&id, keys).await?;
+    eprintln!("{deleted} rows deleted from {id} ({named} keys in {})", source.name());
+    Ok(())
+}
+
+/// The keys that a file names.
+async fn keys(context: &Context, id: &Identifier, args: &InputArgs, source: &Source) -> Result<Vec<RecordBatch>> {
+    let table = context.catalog()?.table(id).await?;
     if !table.schema().is_primary_key_table() {
         return Err(Error::invalid("only rows of a table with a primary key can be deleted by their keys")
-            .with("table", &id)
+            .with("table", id)
             .with_hint("use --where"));
     }
-    let sources = [Source::new(file, args.format, false)?];
-    let mut load = Load { mode: Mode::Delete, dialect: Dialect::default(), aside: Aside::Fail, commit_rows: 0 };
-    let loaded = load.run(&table, &sources, &context.progress).await?;
-    eprintln!("{} keys deleted from {id} (snapshot {})", loaded.rows, shown(&loaded.snapshots));
-    Ok(())
+    let mut aside = Aside::parse(&args.on_error)?;
+    let dialect = Dialect::of(args, Unknown::Ignored)?;
+    let target = Target::keys(&table.visible_fields()?, &table.schema().primary_keys)?;
+    let bar = context.progress.bytes(source.size());
+    let (schema, chunks) = open(source, &dialect, target.wanted(), aside.keeps(), &bar)?;
+    let binding = target.bind(&schema).context("file", source.name())?;
+    let mut keys = Vec::new();
+    for chunk in chunks {
+        let (batch, bad) = binding.rows(chunk.context("file", source.name())?)?;
+        aside.take(&source.name(), &bad)?;
+        keys.push(batch);
+    }
+    bar.finish_and_clear();
+    Ok(keys)
 }

@@ -4,7 +4,7 @@ use futures::StreamExt;
 use linn::core::Snapshots;
 use linn::core::manifest::Manifests;
 use linn::{Options, Result, Table};
-use linn_sql::Output;
+use linn_sql::{Output, Reading};
 
 use super::read::{options, query};
 use crate::args::ReadArgs;
@@ -18,8 +18,10 @@ pub(super) async fn run(context: &Context, args: &ReadArgs) -> Result<()> {
         dynamic.set(key, value);
     }
     let table = context.table(&args.table).await?.with_options(&dynamic)?;
-    let mut text = storage(&table).await?;
-    if let Output::Rows { mut stream, .. } = session.execute(&format!("EXPLAIN {}", query(args)?)).await? {
+    let query = query(args)?;
+    let read = session.readings(&query).await?;
+    let mut text = storage(&table, &read).await?;
+    if let Output::Rows { mut stream, .. } = session.execute(&format!("EXPLAIN {query}")).await? {
         while let Some(batch) = stream.next().await {
             let batch = batch?;
             for row in 0..batch.num_rows() {
@@ -33,25 +35,27 @@ pub(super) async fn run(context: &Context, args: &ReadArgs) -> Result<()> {
     print(&text)
 }
 
-async fn storage(table: &Table) -> Result<String> {
+/// What the snapshot has, and what of it is left to be read.
+async fn storage(table: &Table, read: &[Reading]) -> Result<String> {
     let Some(snapshot) = Snapshots::new(table).travel().await? else {
-        return Ok(format!("table     {}\nsnapshot  none: the table is empty\n", table.name()));
+        return Ok(format!("table      {}\nsnapshot   none: the table is empty\n", table.name()));
     };
-    let manifests = Manifests::new(table).of_snapshot(&snapshot).await?;
-    let plan = table.scan().snapshot(snapshot.clone()).plan().await?;
-    let files = || plan.splits.iter().flat_map(|split| &split.files);
-    let raw = plan.splits.iter().filter(|split| split.raw_convertible).count();
+    let manifests = Manifests::new(table).of_snapshot(&snapshot).await?.len();
+    let splits = table.scan().snapshot(snapshot.clone()).every_level().plan().await?.splits;
+    let all = || splits.iter().flat_map(|split| &split.files);
+    let sum = |of: fn(&Reading) -> i64| read.iter().map(of).sum::<i64>();
+    let count = |of: fn(&Reading) -> usize| read.iter().map(of).sum::<usize>();
+    let files = |files: usize, bytes: i64, rows: i64| format!("{files} of {} with {rows} records", size(bytes));
     Ok(format!(
-        "table     {}\nsnapshot  {} of {}\nmanifests {}\nfiles     {} of {} with {} records, before the condition\n\
-         splits    {}, of which {raw} need no merge\n",
+        "table      {}\nsnapshot   {} of {}\nmanifests  {manifests}\nfiles      {}\nto read    {}\n\
+         splits     {}, of which {} need a merge\n",
         table.name(),
         snapshot.id,
         time(snapshot.time_millis),
-        manifests.len(),
-        files().count(),
-        size(files().map(|f| f.file_size).sum()),
-        files().map(|f| f.row_count).sum::<i64>(),
-        plan.splits.len(),
+        files(all().count(), all().map(|f| f.file_size).sum(), all().map(|f| f.row_count).sum()),
+        files(count(|r| r.files), sum(|r| r.bytes), sum(|r| r.rows)),
+        count(|r| r.splits),
+        count(|r| r.merged),
     ))
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
     let kind = args.format.or_else(|| kind_of(&name)).ok_or_else(|| {
         Error::invalid("the format of the output is not known")
             .with("file", args.file.display())
-            .with_hint("give it with --format csv, ndjson, parquet or arrow")
+            .with_hint("give it with --format csv, tsv, ndjson, parquet or arrow")
     })?;
     let session = context.session(DATABASE)?;
     let Output::Rows { schema, mut stream } = session.execute(&query(&args.read)?).await? else {
@@ -79,6 +79,7 @@ impl Writer {
     fn new(out: Box<dyn Write + Send>, kind: FileKind, schema: SchemaRef) -> Result<Self> {
         let format = match kind {
             FileKind::Csv => OutputFormat::Csv,
+            FileKind::Tsv => OutputFormat::Tsv,
             FileKind::Ndjson => OutputFormat::Ndjson,
             FileKind::Arrow => OutputFormat::Arrow,
             FileKind::Parquet => {

@@ -1,8 +1,9 @@
 //! `linn files`: the data files of a snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use linn::format::datum::compare_rows;
 use linn::format::file::DataFileMeta;
 use linn::format::partition::{partition_path, partition_value};
 use linn::format::row::BinaryRow;
@@ -43,17 +44,20 @@ async fn buckets(table: &Table, id: Option<i64>) -> Result<Vec<Bucket>> {
         Err(e) if id.is_none() && e.kind() == linn::ErrorKind::NotFound => return Ok(Vec::new()),
         found => found?,
     };
-    let mut buckets: BTreeMap<(String, i32), Vec<Arc<DataFileMeta>>> = BTreeMap::new();
+    let mut buckets: HashMap<(BinaryRow, i32), Vec<Arc<DataFileMeta>>> = HashMap::new();
     for split in table.scan().snapshot(found).every_level().plan().await?.splits {
-        let key = (partition(table, &split.partition)?, split.bucket);
-        buckets.entry(key).or_default().extend(split.files);
+        buckets.entry((split.partition, split.bucket)).or_default().extend(split.files);
     }
+    let fields = table.schema().partition_fields();
     let mut all = Vec::with_capacity(buckets.len());
-    for ((partition, bucket), mut files) in buckets {
+    for ((row, bucket), mut files) in buckets {
         files.sort_by_key(|f| (f.level, f.min_sequence_number));
-        all.push(Bucket { partition, bucket, files });
+        let values = row.datums(fields.iter().map(|field| &field.data_type))?;
+        all.push((values, Bucket { partition: partition(table, &row)?, bucket, files }));
     }
-    Ok(all)
+    // By value: month 10 comes after month 2.
+    all.sort_by(|(a, left), (b, right)| compare_rows(a, b).then(left.bucket.cmp(&right.bucket)));
+    Ok(all.into_iter().map(|(_, bucket)| bucket).collect())
 }
 
 /// A partition as a path.

@@ -5,21 +5,22 @@ use linn::{Catalog, Error, Identifier, NewTable, Result, Table};
 
 use super::show::sketch;
 use crate::args::ImportArgs;
-use crate::context::{Context, identifier, options};
+use crate::context::{Context, identifier, options, warn_of_slips};
 use crate::import::aside::Aside;
 use crate::import::load::{Load, Mode, shown};
 use crate::import::source::Source;
-use crate::import::{Dialect, infer};
+use crate::import::{Dialect, Unknown, infer};
 
 pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Result<()> {
     let id = identifier(&args.table)?;
     if args.overwrite && args.commit_rows > 0 {
         return Err(Error::invalid("an overwrite is one commit").with_hint("leave out --commit-rows"));
     }
-    let dialect = Dialect::of(&args)?;
-    let aside = Aside::parse(&args.on_error)?;
+    let unknown = if args.ignore_unknown { Unknown::Ignored } else { Unknown::Refused };
+    let dialect = Dialect::of(&args.input, unknown)?;
+    let aside = Aside::parse(&args.input.on_error)?;
     let again = args.create;
-    let sources = args.files.iter().map(|f| Source::new(f, args.format, again)).collect::<Result<Vec<_>>>()?;
+    let sources = args.files.iter().map(|f| Source::new(f, args.input.format, again)).collect::<Result<Vec<_>>>()?;
     let catalog = context.catalog()?;
     let Some(table) = table(&*catalog, &id, &args, &sources, &dialect).await? else { return Ok(()) };
     if upsert && !table.schema().is_primary_key_table() {
@@ -67,8 +68,14 @@ async fn table(
         });
     }
     let Some(first) = sources.first() else { return Err(Error::invalid("there is nothing to import")) };
+    let columns = infer(first, dialect)?;
+    if columns.is_empty() {
+        return Err(
+            Error::invalid("the input is empty: there is nothing to infer columns from").with("file", first.name())
+        );
+    }
     let mut definition = NewTable {
-        columns: infer(first, dialect)?,
+        columns,
         partition_keys: args.partition_by.clone(),
         primary_keys: args.primary_key.clone(),
         options: options(&args.options)?,
@@ -80,6 +87,7 @@ async fn table(
     // Validated and shown before anything is written; the time of this draft is never stored.
     let draft = TableSchema::create(definition.clone(), 0).map_err(|e| e.with("table", id))?;
     eprint!("inferred schema of {id}:\n{}", sketch(&draft)?);
+    warn_of_slips(definition.options.iter().map(|(key, _)| key));
     if args.dry_run {
         return Ok(None);
     }

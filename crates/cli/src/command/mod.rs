@@ -22,7 +22,7 @@ use linn::Result;
 
 use crate::args::{Cli, Command, TableCommand};
 use crate::context::Context;
-use crate::output::Out;
+use crate::output::print;
 
 pub(crate) use sql::show as show_result;
 
@@ -39,8 +39,10 @@ pub(crate) async fn run(cli: Cli) -> Result<()> {
         Command::Option(command) => option::run(&context, &command),
         Command::Config(command) => config::run(&context, &command),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "linn", &mut Out::new());
-            Ok(())
+            // Through memory: the generator panics when its output is closed.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "linn", &mut script);
+            print(&String::from_utf8_lossy(&script))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `linn option`: the table of options.
 
-use linn::format::options::{OPTIONS, OptionDef, OptionKind, option};
+use linn::format::options::{OPTIONS, OptionDef, OptionKind, option, similar_option};
 use linn::{Error, Result};
 
 use crate::args::OptionCommand;
@@ -29,9 +29,10 @@ fn explain(key: &str) -> Result<()> {
     let def = option(key).ok_or_else(|| {
         let near: Vec<&str> =
             OPTIONS.iter().map(|def| def.key).filter(|k| k.contains(key) || key.contains(*k)).collect();
-        let hint = match near.as_slice() {
-            [] => "`linn option list` shows all keys".to_owned(),
-            near => format!("did you mean {}?", near.iter().take(5).copied().collect::<Vec<_>>().join(", ")),
+        let hint = match (similar_option(key), near.as_slice()) {
+            (Some(similar), _) => format!("did you mean {similar}?"),
+            (None, []) => "`linn option list` shows all keys".to_owned(),
+            (None, near) => format!("did you mean {}?", near.iter().take(5).copied().collect::<Vec<_>>().join(", ")),
         };
         Error::not_found(format!("there is no table option {key:?}")).with_hint(hint)
     })?;

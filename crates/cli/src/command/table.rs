@@ -6,7 +6,7 @@ use linn::format::types::{DataField, DataType};
 use linn::{Error, NewTable, Result, ResultExt};
 
 use crate::args::CreateArgs;
-use crate::context::{Context, identifier, options};
+use crate::context::{Context, identifier, options, warn_of_slips};
 use crate::output::Columns;
 
 pub(super) async fn list(context: &Context, database: &str) -> Result<()> {
@@ -24,6 +24,7 @@ pub(super) async fn create(context: &Context, args: CreateArgs) -> Result<()> {
         options: options(&args.options)?,
         comment: args.comment,
     };
+    warn_of_slips(definition.options.iter().map(|(key, _)| key));
     context.catalog()?.create_table(&id, definition, args.if_not_exists).await?;
     eprintln!("table {id} is there");
     Ok(())

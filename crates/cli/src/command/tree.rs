@@ -14,15 +14,12 @@ struct Node {
     below: Vec<Node>,
 }
 
-/// Draws a table.
+/// Draws a table; the buckets of a partition stand together.
 pub(super) fn draw(table: &Table, buckets: &[Bucket]) -> Result<String> {
     let files = buckets.iter().flat_map(|bucket| bucket.files.iter().map(AsRef::as_ref));
-    let mut partitions: BTreeMap<&str, Vec<&Bucket>> = BTreeMap::new();
-    for bucket in buckets {
-        partitions.entry(&bucket.partition).or_default().push(bucket);
-    }
     let mut root = Node { text: format!("{}  {}", table.name(), sum(files)), below: Vec::new() };
-    for (partition, buckets) in partitions {
+    for buckets in buckets.chunk_by(|a, b| a.partition == b.partition) {
+        let partition = buckets.first().map_or("", |bucket| bucket.partition.as_str());
         let below = buckets.iter().map(|bucket| of_bucket(table, bucket)).collect::<Result<Vec<_>>>()?;
         if partition.is_empty() {
             root.below.extend(below);

@@ -1,6 +1,11 @@
 //! Rows on their way from a file to a table: a batch as it was read, with the number and the text of each row.
 
-use arrow::record_batch::RecordBatch;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, StringBuilder};
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use linn::Result;
 
 /// Rows in a chunk.
 pub(crate) const ROWS: usize = 8192;
@@ -32,7 +37,7 @@ pub(crate) struct Chunk {
 }
 
 /// The chunks of one input.
-pub(crate) type Chunks = Box<dyn Iterator<Item = linn::Result<Chunk>> + Send>;
+pub(crate) type Chunks = Box<dyn Iterator<Item = Result<Chunk>> + Send>;
 
 /// A column that is wanted of a file, with the text that stands for it where a row does not have it.
 #[derive(Debug, Clone)]
@@ -41,4 +46,52 @@ pub(crate) struct Wanted {
     pub(crate) name: String,
     /// Default value.
     pub(crate) default: Option<String>,
+}
+
+/// A chunk of text columns that is being filled.
+#[derive(Debug)]
+pub(super) struct Filling {
+    /// The columns.
+    pub(super) columns: Vec<StringBuilder>,
+    /// As in [`Chunk`].
+    pub(super) rows: Vec<u64>,
+    /// As in [`Chunk`].
+    pub(super) originals: Vec<String>,
+    /// As in [`Chunk`].
+    pub(super) broken: Vec<Bad>,
+}
+
+impl Filling {
+    /// No rows of so many columns.
+    pub(super) fn new(columns: usize) -> Self {
+        let columns = (0..columns).map(|_| StringBuilder::new()).collect();
+        Self { columns, rows: Vec::new(), originals: Vec::new(), broken: Vec::new() }
+    }
+
+    /// Whether it has the rows of a chunk.
+    pub(super) fn is_full(&self) -> bool {
+        self.rows.len() + self.broken.len() >= ROWS
+    }
+
+    /// The chunk; none without rows.
+    pub(super) fn finish(self, schema: &SchemaRef) -> Result<Option<Chunk>> {
+        let Self { columns, rows, originals, broken } = self;
+        if rows.is_empty() && broken.is_empty() {
+            return Ok(None);
+        }
+        let columns = columns.into_iter().map(|mut column| Arc::new(column.finish()) as ArrayRef).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?;
+        Ok(Some(Chunk { batch, rows, originals, broken }))
+    }
+}
+
+/// The chunks that `next` gives, until there is none or one that cannot be read.
+pub(super) fn until_end(mut next: impl FnMut() -> Result<Option<Chunk>>) -> impl Iterator<Item = Result<Chunk>> {
+    let mut done = false;
+    std::iter::from_fn(move || {
+        let chunk = if done { None } else { next().transpose() };
+        done = !matches!(chunk, Some(Ok(_)));
+        chunk
+    })
 }

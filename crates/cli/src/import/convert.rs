@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, StringArray, new_null_array};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, StringArray, new_null_array};
 use arrow::compute::{CastOptions, can_cast_types, cast_with_options};
 use arrow::datatypes::{DataType as ArrowType, Field, Schema};
 use arrow::util::display::array_value_to_string;
@@ -23,7 +23,9 @@ pub(crate) fn convert(column: &ArrayRef, field: &DataField, arrow: &Field) -> Re
         return nested(column, field, arrow);
     } else if column.data_type() == to {
         Arc::clone(column)
-    } else if text && !matches!(to, ArrowType::Utf8 | ArrowType::Binary) {
+    } else if text && *to == ArrowType::Binary {
+        bytes(&trimmed(column)?)
+    } else if text && *to != ArrowType::Utf8 {
         cast(&trimmed(column)?, to, field)?
     } else {
         cast(column, to, field)?
@@ -58,6 +60,23 @@ fn trimmed(column: &ArrayRef) -> Result<ArrayRef> {
     let text = arrow::compute::cast(column, &ArrowType::Utf8)?;
     let trimmed: StringArray = text.as_string::<i32>().iter().map(|value| value.map(str::trim)).collect();
     Ok(Arc::new(trimmed))
+}
+
+/// Bytes from hexadecimal digits, as they are exported; other text is null.
+fn bytes(column: &ArrayRef) -> ArrayRef {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let decode = |text: &str| -> Option<Vec<u8>> {
+        let digits = text.strip_prefix("\\x").or_else(|| text.strip_prefix("0x")).unwrap_or(text).as_bytes();
+        digits
+            .chunks(2)
+            .map(|pair| match pair {
+                [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+                _ => None,
+            })
+            .collect()
+    };
+    let values: BinaryArray = column.as_string::<i32>().iter().map(|value| value.and_then(decode)).collect();
+    Arc::new(values)
 }
 
 /// Whether a value kept its fraction, for conversions that would drop it.
@@ -202,6 +221,16 @@ mod tests {
             check(text(&["äb", "abc"]), "VARCHAR(2)").1,
             [(1, "a value of length 3 is too long for VARCHAR(2)".to_owned())]
         );
+    }
+
+    #[test]
+    fn bytes_are_hexadecimal() {
+        let (column, misfits) = check(text(&["00fF", "\\x01", "", "0", "zz"]), "BYTES");
+        let expected = BinaryArray::from_iter([Some(&[0, 255][..]), Some(&[1]), Some(&[]), None, None]);
+        assert_eq!(column.as_ref(), &expected as &dyn Array);
+        let want = [(3, "\"0\" is not a BYTES".to_owned()), (4, "\"zz\" is not a BYTES".to_owned())];
+        assert_eq!(misfits, want);
+        assert_eq!(check(text(&["010203"]), "BINARY(3)").1, []);
     }
 
     #[test]

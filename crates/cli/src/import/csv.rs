@@ -3,13 +3,12 @@
 use std::io::BufRead;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, StringBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
 use linn::{Error, Result};
 
-use super::chunk::{Bad, Chunk, ROWS};
+use super::chunk::{Bad, Chunk, Filling, until_end};
+use super::source::unreadable;
 
 /// How a CSV file is written.
 #[derive(Debug, Clone)]
@@ -29,7 +28,6 @@ pub(crate) struct Rows<R: BufRead> {
     schema: SchemaRef,
     keep: bool,
     row: u64,
-    done: bool,
 }
 
 impl<R: BufRead> Rows<R> {
@@ -56,7 +54,7 @@ impl<R: BufRead> Rows<R> {
         }
         let fields: Vec<Field> = names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
         let schema = Arc::new(Schema::new(fields));
-        Ok(Self { reader, dialect, schema, keep, row: 0, done: false })
+        Ok(Self { reader, dialect, schema, keep, row: 0 })
     }
 
     /// Names of the columns.
@@ -64,47 +62,42 @@ impl<R: BufRead> Rows<R> {
         &self.schema
     }
 
+    /// The chunks of the file.
+    pub(crate) fn chunks(mut self) -> impl Iterator<Item = Result<Chunk>> {
+        until_end(move || self.chunk())
+    }
+
     fn chunk(&mut self) -> Result<Option<Chunk>> {
         let width = self.schema.fields().len();
-        let mut columns: Vec<StringBuilder> = (0..width).map(|_| StringBuilder::new()).collect();
-        let (mut rows, mut originals, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+        let mut chunk = Filling::new(width);
         let mut record = StringRecord::new();
-        while rows.len() + broken.len() < ROWS {
+        while !chunk.is_full() {
             match self.reader.read_record(&mut record) {
-                Ok(false) => {
-                    self.done = true;
-                    break;
-                }
+                Ok(false) => break,
                 Ok(true) => {
                     self.row += 1;
                     if record.len() != width {
                         let reason = format!("the row has {} fields, the file {width} columns", record.len());
-                        broken.push(Bad { row: self.row, column: None, reason, original: self.text(&record) });
+                        chunk.broken.push(Bad { row: self.row, column: None, reason, original: self.text(&record) });
                         continue;
                     }
-                    for (column, value) in columns.iter_mut().zip(&record) {
+                    for (column, value) in chunk.columns.iter_mut().zip(&record) {
                         column.append_option((value != self.dialect.null).then_some(value));
                     }
-                    rows.push(self.row);
+                    chunk.rows.push(self.row);
                     if self.keep {
-                        originals.push(self.text(&record));
+                        chunk.originals.push(self.text(&record));
                     }
                 }
                 Err(e) if matches!(e.kind(), csv::ErrorKind::Utf8 { .. }) => {
                     self.row += 1;
                     let reason = "the row is not UTF-8".to_owned();
-                    broken.push(Bad { row: self.row, column: None, reason, original: String::new() });
+                    chunk.broken.push(Bad { row: self.row, column: None, reason, original: String::new() });
                 }
                 Err(e) => return Err(wrong(e)),
             }
         }
-        if rows.is_empty() && broken.is_empty() {
-            return Ok(None);
-        }
-        let columns = columns.into_iter().map(|mut column| Arc::new(column.finish()) as ArrayRef).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
-        Ok(Some(Chunk { batch, rows, originals, broken }))
+        chunk.finish(&self.schema)
     }
 
     fn text(&self, record: &StringRecord) -> String {
@@ -114,25 +107,14 @@ impl<R: BufRead> Rows<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Rows<R> {
-    type Item = Result<Chunk>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let chunk = self.chunk().transpose();
-        self.done |= !matches!(chunk, Some(Ok(_)));
-        chunk
-    }
-}
-
 fn wrong(e: csv::Error) -> Error {
-    let error = match e.kind() {
-        csv::ErrorKind::Io(_) => Error::unavailable("the input cannot be read"),
-        _ => Error::invalid("the input is not CSV"),
-    };
-    error.with_source(e)
+    if !e.is_io_error() {
+        return Error::invalid("the input is not CSV").with_source(e);
+    }
+    match e.into_kind() {
+        csv::ErrorKind::Io(e) => unreadable(e),
+        other => Error::internal(format!("reading CSV failed: {other:?}")),
+    }
 }
 
 #[cfg(test)]
@@ -141,7 +123,7 @@ mod tests {
 
     fn read(text: &str) -> Chunk {
         let dialect = Dialect { delimiter: b',', null: String::new(), names: None };
-        Rows::new(text.as_bytes(), dialect, true).unwrap().next().unwrap().unwrap()
+        Rows::new(text.as_bytes(), dialect, true).unwrap().chunks().next().unwrap().unwrap()
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! The columns of a file whose table does not exist yet. All rows are looked at, so that the import that follows fits.
 
-use std::io::BufRead;
-
 use arrow::array::AsArray;
 use chrono::{NaiveDate, NaiveDateTime};
 use indicatif::ProgressBar;
 use linn::format::types::{DataField, DataType, Kind, fields_from_arrow};
-use linn::{Error, Result};
+use linn::{Error, Result, ResultExt};
 use serde_json::Value;
 
 use super::chunk::Chunks;
 use super::json::object;
 use super::source::Source;
+use super::texts::Texts;
 
 /// What the values of a column have been so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,18 +144,14 @@ impl Column {
     }
 }
 
-/// The columns of JSON lines, in the order in which they occur.
+/// The columns of a JSON file, in the order in which they occur.
 pub(crate) fn of_json(source: &Source) -> Result<Vec<DataField>> {
     let mut columns: Vec<Column> = Vec::new();
-    let mut reader = source.reader(&ProgressBar::hidden())?;
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(|e| source.failed(e))? == 0 {
-            break;
-        }
+    let mut rows = Texts::new(source.reader(&ProgressBar::hidden())?);
+    let mut row = Vec::new();
+    while rows.next(&mut row).context("file", source.name())? {
         // What is no object is reported when the rows are imported.
-        let Ok(object) = object(&line) else { continue };
+        let Ok(object) = object(&row) else { continue };
         for (name, value) in object {
             match columns.iter_mut().find(|column| column.name == name) {
                 Some(column) => column.take(value),

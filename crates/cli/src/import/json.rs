@@ -1,34 +1,35 @@
-//! JSON lines as text columns: scalars as their text, nested values as JSON. A line that is no object is broken alone.
+//! JSON as text columns: scalars as their text, nested values as JSON. A row that is no object is broken alone.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io::BufRead;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, StringBuilder};
+use arrow::array::StringBuilder;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use linn::{Error, Result};
+use linn::Result;
 use serde_json::{Map, Value};
 
-use super::chunk::{Bad, Chunk, ROWS, Wanted};
+use super::Unknown;
+use super::chunk::{Bad, Chunk, Filling, Wanted, until_end};
+use super::texts::Texts;
 
-/// Reads JSON lines in chunks.
+/// Reads the rows of a JSON file in chunks.
 pub(crate) struct Rows<R: BufRead> {
-    input: R,
+    input: Texts<R>,
     wanted: Vec<Wanted>,
-    places: HashMap<String, usize>,
+    names: HashSet<String>,
     schema: SchemaRef,
+    unknown: Unknown,
     keep: bool,
     row: u64,
-    done: bool,
 }
 
 impl<R: BufRead> Rows<R> {
     /// Reads these columns; `keep` keeps the text of each row.
-    pub(crate) fn new(input: R, wanted: Vec<Wanted>, keep: bool) -> Self {
-        let places = wanted.iter().enumerate().map(|(i, column)| (column.name.clone(), i)).collect();
+    pub(crate) fn new(input: R, wanted: Vec<Wanted>, unknown: Unknown, keep: bool) -> Self {
+        let names = wanted.iter().map(|column| column.name.clone()).collect();
         let fields: Vec<Field> = wanted.iter().map(|column| Field::new(&column.name, DataType::Utf8, true)).collect();
-        Self { input, wanted, places, schema: Arc::new(Schema::new(fields)), keep, row: 0, done: false }
+        Self { input: Texts::new(input), wanted, names, schema: Arc::new(Schema::new(fields)), unknown, keep, row: 0 }
     }
 
     /// Names of the columns.
@@ -36,45 +37,39 @@ impl<R: BufRead> Rows<R> {
         &self.schema
     }
 
+    /// The chunks of the file.
+    pub(crate) fn chunks(mut self) -> impl Iterator<Item = Result<Chunk>> {
+        until_end(move || self.chunk())
+    }
+
     fn chunk(&mut self) -> Result<Option<Chunk>> {
-        let mut columns: Vec<StringBuilder> = self.wanted.iter().map(|_| StringBuilder::new()).collect();
-        let (mut rows, mut originals, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+        let mut chunk = Filling::new(self.wanted.len());
         let mut line = Vec::new();
-        while rows.len() + broken.len() < ROWS {
-            line.clear();
-            let read = self.input.read_until(b'\n', &mut line);
-            if read.map_err(|e| Error::unavailable("the input cannot be read").with_source(e))? == 0 {
-                self.done = true;
-                break;
-            }
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
+        while !chunk.is_full() && self.input.next(&mut line)? {
             self.row += 1;
             let original = || String::from_utf8_lossy(line.trim_ascii()).into_owned();
             match object(&line).and_then(|object| self.check(object)) {
                 Ok(object) => {
-                    self.append(&mut columns, &object);
-                    rows.push(self.row);
+                    self.append(&mut chunk.columns, &object);
+                    chunk.rows.push(self.row);
                     if self.keep {
-                        originals.push(original());
+                        chunk.originals.push(original());
                     }
                 }
-                Err((column, reason)) => broken.push(Bad { row: self.row, column, reason, original: original() }),
+                Err((column, reason)) => chunk.broken.push(Bad { row: self.row, column, reason, original: original() }),
             }
         }
-        if rows.is_empty() && broken.is_empty() {
-            return Ok(None);
-        }
-        let columns = columns.into_iter().map(|mut column| Arc::new(column.finish()) as ArrayRef).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
-        Ok(Some(Chunk { batch, rows, originals, broken }))
+        chunk.finish(&self.schema)
     }
 
     fn check(&self, object: Map<String, Value>) -> Result<Map<String, Value>, (Option<String>, String)> {
-        match object.keys().find(|key| !self.places.contains_key(*key)) {
-            Some(key) => Err((Some(key.clone()), "the table has no such column".to_owned())),
+        if self.unknown == Unknown::Ignored {
+            return Ok(object);
+        }
+        match object.keys().find(|key| !self.names.contains(*key)) {
+            Some(key) => {
+                Err((Some(key.clone()), "the table has no such column (--ignore-unknown leaves it out)".to_owned()))
+            }
             None => Ok(object),
         }
     }
@@ -91,25 +86,12 @@ impl<R: BufRead> Rows<R> {
     }
 }
 
-/// A line as an object.
+/// A row as an object.
 pub(crate) fn object(line: &[u8]) -> Result<Map<String, Value>, (Option<String>, String)> {
     match serde_json::from_slice(line) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err((None, "the line is not a JSON object".to_owned())),
-        Err(e) => Err((None, format!("the line is not JSON: {e}"))),
-    }
-}
-
-impl<R: BufRead> Iterator for Rows<R> {
-    type Item = Result<Chunk>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let chunk = self.chunk().transpose();
-        self.done |= !matches!(chunk, Some(Ok(_)));
-        chunk
+        Ok(_) => Err((None, "the row is not a JSON object".to_owned())),
+        Err(e) => Err((None, format!("the row is not JSON: {e}"))),
     }
 }
 
@@ -122,7 +104,10 @@ mod tests {
         let wanted =
             vec![Wanted { name: "a".into(), default: None }, Wanted { name: "b".into(), default: Some("7".into()) }];
         let text = "{\"a\":[1,2]}\n\n{\"b\":null}\n{\"c\":1}\n[1]\nx";
-        let chunk = Rows::new(text.as_bytes(), wanted, false).next().unwrap().unwrap();
+        let read =
+            |unknown| Rows::new(text.as_bytes(), wanted.clone(), unknown, false).chunks().next().unwrap().unwrap();
+        assert_eq!(read(Unknown::Ignored).rows, [1, 2, 3]);
+        let chunk = read(Unknown::Refused);
         assert_eq!(chunk.rows, [1, 2]);
         let text = |i: usize| arrow::util::display::array_value_to_string(chunk.batch.column(i), 0).unwrap();
         assert_eq!((text(0), text(1)), ("[1,2]".into(), "7".into()));

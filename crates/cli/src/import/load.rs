@@ -1,16 +1,17 @@
 //! Chunks of several files into one table: converted, written, committed once or every so many rows.
 
-use arrow::array::Int8Array;
 use arrow::record_batch::RecordBatch;
 use indicatif::ProgressBar;
 use linn::core::commit::{Commit, Overwrite};
-use linn::format::types::RowKind;
 use linn::{CommitOutcome, Error, Result, ResultExt, SnapshotId, Table};
+use tokio::sync::mpsc::{Receiver, channel};
 
 use super::aside::Aside;
+use super::chunk::{Chunk, Chunks};
 use super::source::Source;
 use super::target::Target;
 use super::{Dialect, open};
+use crate::interrupt::until_interrupted;
 use crate::progress::Progress;
 
 /// What is done with the rows.
@@ -20,8 +21,6 @@ pub(crate) enum Mode {
     Append,
     /// They replace what is there.
     Overwrite,
-    /// Rows with their keys are removed.
-    Delete,
     /// They are only looked at.
     Check,
 }
@@ -31,7 +30,7 @@ pub(crate) enum Mode {
 pub(crate) struct Load {
     /// What to do.
     pub(crate) mode: Mode,
-    /// How text is written.
+    /// How files are read.
     pub(crate) dialect: Dialect,
     /// What happens to rows that do not fit.
     pub(crate) aside: Aside,
@@ -55,10 +54,10 @@ impl Load {
     /// `Invalid` for files and rows that do not fit, and what writing and committing yield; the error says which snapshots
     /// were made before.
     pub(crate) async fn run(&mut self, table: &Table, sources: &[Source], progress: &Progress) -> Result<Loaded> {
-        let target = Target::new(table.visible_fields()?)?;
+        let target = Target::new(table.visible_fields()?, self.dialect.unknown)?;
         let mut out = Out::new(table, self.mode).await?;
         let bar = progress.bytes(sources.iter().map(Source::size).sum());
-        let fed = self.feed(&target, sources, &mut out, &bar).await;
+        let fed = until_interrupted(self.feed(&target, sources, &mut out, &bar)).await;
         bar.finish_and_clear();
         match fed {
             Ok(()) => out.finish().await,
@@ -70,9 +69,13 @@ impl Load {
         for source in sources {
             let (schema, chunks) = open(source, &self.dialect, target.wanted(), self.aside.keeps(), bar)?;
             let binding = target.bind(&schema).context("file", source.name())?;
-            for chunk in chunks {
+            let mut chunks = ahead(chunks);
+            while let Some(chunk) = chunks.recv().await {
                 let (batch, bad) = binding.rows(chunk.context("file", source.name())?)?;
                 self.aside.take(&source.name(), &bad)?;
+                if out.loaded.rows == 0 {
+                    tracing::debug!(file = source.name(), rows = batch.num_rows(), "first rows");
+                }
                 out.write(&batch).await.context("file", source.name())?;
                 bar.set_message(format!("{} rows", out.loaded.rows));
                 if self.commit_rows > 0 && out.pending >= self.commit_rows {
@@ -82,6 +85,21 @@ impl Load {
         }
         Ok(())
     }
+}
+
+/// Reads chunks on a thread of its own, a few ahead of the writing. So a pipe that nothing comes from blocks only that thread.
+fn ahead(chunks: Chunks) -> Receiver<Result<Chunk>> {
+    const AHEAD: usize = 4;
+    let (send, receive) = channel(AHEAD);
+    tokio::task::spawn_blocking(move || {
+        for chunk in chunks {
+            // Nobody listens any more when the import has failed.
+            if send.blocking_send(chunk).is_err() {
+                break;
+            }
+        }
+    });
+    receive
 }
 
 /// The writing side.
@@ -109,7 +127,7 @@ impl Out {
             Mode::Overwrite => {
                 Some(Sink { writer: table.batch_overwriter(&user).await?, committer: table.committer(&user), next: 1 })
             }
-            Mode::Append | Mode::Delete => {
+            Mode::Append => {
                 Some(Sink { writer: table.batch_writer(&user).await?, committer: table.committer(&user), next: 1 })
             }
         };
@@ -118,11 +136,10 @@ impl Out {
 
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let rows = batch.num_rows();
-        let kinds = (self.mode == Mode::Delete).then(|| Int8Array::from(vec![RowKind::Delete as i8; rows]));
         if let Some(sink) = &mut self.sink
             && rows > 0
         {
-            sink.writer.write(batch, kinds.as_ref()).await?;
+            sink.writer.write(batch, None).await?;
         }
         self.pending += rows as u64;
         self.loaded.rows += rows as u64;

@@ -10,6 +10,7 @@ pub(crate) mod json;
 pub(crate) mod load;
 pub(crate) mod source;
 pub(crate) mod target;
+pub(crate) mod texts;
 
 use std::sync::Arc;
 
@@ -18,22 +19,27 @@ use indicatif::ProgressBar;
 use linn::format::types::{DataField, fields_from_arrow};
 use linn::{Error, Result, ResultExt};
 
-use crate::args::{FileKind, ImportArgs};
+use crate::args::{FileKind, InputArgs};
 use chunk::{Chunks, Wanted};
 use source::Source;
 
-/// How text files are written.
-#[derive(Debug, Clone)]
-pub(crate) struct Dialect {
-    pub(crate) delimiter: u8,
-    pub(crate) null: String,
-    pub(crate) header: bool,
+/// What happens to columns of a file that the table does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// They are a mistake.
+    Refused,
+    /// They are left out.
+    Ignored,
 }
 
-impl Default for Dialect {
-    fn default() -> Self {
-        Self { delimiter: b',', null: String::new(), header: true }
-    }
+/// How files are read.
+#[derive(Debug, Clone)]
+pub(crate) struct Dialect {
+    /// Delimiter of CSV; the one of the file's format when not given.
+    pub(crate) delimiter: Option<u8>,
+    pub(crate) null: String,
+    pub(crate) header: bool,
+    pub(crate) unknown: Unknown,
 }
 
 impl Dialect {
@@ -41,15 +47,19 @@ impl Dialect {
     ///
     /// # Errors
     /// `Invalid` for a delimiter that is not one byte.
-    pub(crate) fn of(args: &ImportArgs) -> Result<Self> {
-        let delimiter = u8::try_from(args.delimiter).ok().filter(u8::is_ascii).ok_or_else(|| {
-            Error::invalid(format!("{:?} cannot be a delimiter", args.delimiter)).with_hint("use an ASCII character")
-        })?;
-        Ok(Self { delimiter, null: args.null.clone(), header: !args.no_header })
+    pub(crate) fn of(args: &InputArgs, unknown: Unknown) -> Result<Self> {
+        let ascii = |delimiter: char| {
+            u8::try_from(delimiter).ok().filter(u8::is_ascii).ok_or_else(|| {
+                Error::invalid(format!("{delimiter:?} cannot be a delimiter")).with_hint("use an ASCII character")
+            })
+        };
+        let delimiter = args.delimiter.map(ascii).transpose()?;
+        Ok(Self { delimiter, null: args.null.clone(), header: !args.no_header, unknown })
     }
 
-    fn csv(&self, names: Option<Vec<String>>) -> csv::Dialect {
-        csv::Dialect { delimiter: self.delimiter, null: self.null.clone(), names }
+    fn csv(&self, kind: FileKind, names: Option<Vec<String>>) -> csv::Dialect {
+        let usual = if kind == FileKind::Tsv { b'\t' } else { b',' };
+        csv::Dialect { delimiter: self.delimiter.unwrap_or(usual), null: self.null.clone(), names }
     }
 }
 
@@ -65,14 +75,15 @@ pub(crate) fn open(
     bar: &ProgressBar,
 ) -> Result<(SchemaRef, Chunks)> {
     match source.kind {
-        FileKind::Csv => {
+        FileKind::Csv | FileKind::Tsv => {
             let names = (!dialect.header).then(|| wanted.into_iter().map(|column| column.name).collect());
-            let rows = csv::Rows::new(source.reader(bar)?, dialect.csv(names), keep).context("file", source.name())?;
-            Ok((Arc::clone(rows.schema()), Box::new(rows)))
+            let dialect = dialect.csv(source.kind, names);
+            let rows = csv::Rows::new(source.reader(bar)?, dialect, keep).context("file", source.name())?;
+            Ok((Arc::clone(rows.schema()), Box::new(rows.chunks())))
         }
         FileKind::Ndjson => {
-            let rows = json::Rows::new(source.reader(bar)?, wanted, keep);
-            Ok((Arc::clone(rows.schema()), Box::new(rows)))
+            let rows = json::Rows::new(source.reader(bar)?, wanted, dialect.unknown, keep);
+            Ok((Arc::clone(rows.schema()), Box::new(rows.chunks())))
         }
         FileKind::Parquet | FileKind::Arrow => columnar::open(source, keep),
     }
@@ -84,12 +95,12 @@ pub(crate) fn open(
 /// `Invalid` when the input is not what it should be, `Unsupported` for types that no table has.
 pub(crate) fn infer(source: &Source, dialect: &Dialect) -> Result<Vec<DataField>> {
     match source.kind {
-        FileKind::Csv if !dialect.header => {
+        FileKind::Csv | FileKind::Tsv if !dialect.header => {
             Err(Error::invalid("a CSV file without a header does not name its columns")
                 .with("file", source.name())
                 .with_hint("create the table first with `linn table create`"))
         }
-        FileKind::Csv => {
+        FileKind::Csv | FileKind::Tsv => {
             let (schema, rows) = open(source, dialect, Vec::new(), false, &ProgressBar::hidden())?;
             let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
             infer::of_text(&names, rows)

@@ -41,7 +41,7 @@ impl Source {
         let kind = format.or(kind).ok_or_else(|| {
             Error::invalid("the format of the input is not known")
                 .with("file", path.display())
-                .with_hint("give it with --format csv, ndjson, parquet or arrow")
+                .with_hint("give it with --format csv, tsv, ndjson, parquet or arrow")
         })?;
         let mut source = Self { path: path.to_owned(), kind, packing, copy: None };
         let columnar = matches!(kind, FileKind::Parquet | FileKind::Arrow);
@@ -106,20 +106,25 @@ impl Source {
 
     /// The error of reading it.
     pub(crate) fn failed(&self, e: std::io::Error) -> Error {
-        let error = match e.kind() {
-            std::io::ErrorKind::NotFound => Error::not_found("there is no such file"),
-            std::io::ErrorKind::InvalidData | std::io::ErrorKind::InvalidInput | std::io::ErrorKind::UnexpectedEof => {
-                Error::invalid("the input cannot be unpacked or decoded")
-            }
-            _ => Error::unavailable("the input cannot be read"),
-        };
-        error.with("file", self.name()).with_source(e)
+        unreadable(e).with("file", self.name())
     }
 
     /// The error of what is in it.
     pub(crate) fn wrong(&self, what: &str, e: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         Error::invalid(format!("the input is not {what}")).with("file", self.name()).with_source(e)
     }
+}
+
+/// The error of reading an input.
+pub(crate) fn unreadable(e: std::io::Error) -> Error {
+    let error = match e.kind() {
+        std::io::ErrorKind::NotFound => Error::not_found("there is no such file"),
+        std::io::ErrorKind::InvalidData | std::io::ErrorKind::InvalidInput | std::io::ErrorKind::UnexpectedEof => {
+            Error::invalid("the input cannot be unpacked or decoded")
+        }
+        _ => Error::unavailable("the input cannot be read"),
+    };
+    error.with_source(e)
 }
 
 /// Packing and format by the endings of a file's name.
@@ -136,7 +141,8 @@ fn ending(path: &Path) -> (Packing, Option<FileKind>) {
 /// The format that a file's name promises.
 pub(crate) fn kind_of(name: &str) -> Option<FileKind> {
     match name.rsplit_once('.')?.1 {
-        "csv" | "tsv" => Some(FileKind::Csv),
+        "csv" => Some(FileKind::Csv),
+        "tsv" | "tab" => Some(FileKind::Tsv),
         "ndjson" | "jsonl" | "json" => Some(FileKind::Ndjson),
         "parquet" => Some(FileKind::Parquet),
         "arrow" | "arrows" | "ipc" | "feather" => Some(FileKind::Arrow),

@@ -10,6 +10,7 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, Result};
 
+use super::Unknown;
 use super::chunk::{Bad, Chunk, Wanted};
 use super::convert::convert;
 
@@ -26,6 +27,7 @@ enum Origin {
 pub(crate) struct Target {
     fields: Vec<DataField>,
     schema: SchemaRef,
+    unknown: Unknown,
 }
 
 /// A target with the origin of each column.
@@ -40,8 +42,20 @@ impl Target {
     ///
     /// # Errors
     /// `Unsupported` for a type that has no Arrow type.
-    pub(crate) fn new(fields: Vec<DataField>) -> Result<Self> {
-        Ok(Self { schema: arrow_schema(&fields)?, fields })
+    pub(crate) fn new(fields: Vec<DataField>, unknown: Unknown) -> Result<Self> {
+        let schema = arrow_schema(&fields)?;
+        Ok(Self { fields, schema, unknown })
+    }
+
+    /// The columns of a primary key among these, in the key's order; what else a file has does not matter.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn keys(fields: &[DataField], keys: &[String]) -> Result<Self> {
+        let keys = keys.iter().filter_map(|name| fields.iter().find(|field| field.name == *name)).cloned();
+        // A default is for new rows; the key of a row to be found must be given.
+        let keys = keys.map(|field| DataField { default_value: None, ..field });
+        Self::new(keys.collect(), Unknown::Ignored)
     }
 
     /// The columns in order, as a file without names has them.
@@ -53,25 +67,33 @@ impl Target {
     /// Finds the columns of a file by name.
     ///
     /// # Errors
-    /// `Invalid` for columns that the table does not have, and for those that must be given but are not.
+    /// `Invalid` for columns that the table does not have, unless they are ignored, and for those that must be given but are
+    /// not.
     pub(crate) fn bind(&self, file: &SchemaRef) -> Result<Binding<'_>> {
+        if self.unknown == Unknown::Refused {
+            self.refuse_unknown(file)?;
+        }
+        let origins = self.fields.iter().map(|field| origin(field, file)).collect::<Result<_>>()?;
+        Ok(Binding { target: self, origins })
+    }
+
+    fn refuse_unknown(&self, file: &SchemaRef) -> Result<()> {
         let unknown: Vec<&str> = file
             .fields()
             .iter()
             .map(|field| field.name().as_str())
             .filter(|name| !self.fields.iter().any(|field| field.name == *name))
             .collect();
-        if !unknown.is_empty() {
-            let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
-            return Err(Error::invalid("the file has columns that the table does not have")
-                .with("columns", unknown.join(", "))
-                .with_hint(format!(
-                    "the table has {}; add columns with `linn table alter --add-column`",
-                    names.join(", ")
-                )));
+        if unknown.is_empty() {
+            return Ok(());
         }
-        let origins = self.fields.iter().map(|field| origin(field, file)).collect::<Result<_>>()?;
-        Ok(Binding { target: self, origins })
+        let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
+        Err(Error::invalid("the file has columns that the table does not have")
+            .with("columns", unknown.join(", "))
+            .with_hint(format!(
+                "the table has {}; leave the others out with --ignore-unknown, or add them with `linn table alter --add-column`",
+                names.join(", ")
+            )))
     }
 }
 
@@ -168,14 +190,14 @@ mod tests {
             options: Options::new(),
             ..NewTable::default()
         };
-        Target::new(TableSchema::create(table, 0).unwrap().fields).unwrap()
+        Target::new(TableSchema::create(table, 0).unwrap().fields, Unknown::Refused).unwrap()
     }
 
     fn read(text: &str) -> Result<(RecordBatch, Vec<Bad>)> {
         let dialect = Dialect { delimiter: b',', null: String::new(), names: None };
-        let mut rows = Rows::new(text.as_bytes(), dialect, true)?;
+        let rows = Rows::new(text.as_bytes(), dialect, true)?;
         let schema = Arc::clone(rows.schema());
-        target().bind(&schema)?.rows(rows.next().unwrap()?)
+        target().bind(&schema)?.rows(rows.chunks().next().unwrap()?)
     }
 
     #[test]

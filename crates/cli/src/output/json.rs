@@ -6,7 +6,7 @@ use arrow::record_batch::RecordBatch;
 use arrow_json::writer::{JsonArray, LineDelimited, Writer as ArrowWriter, WriterBuilder};
 use linn::Result;
 
-use super::gone;
+use super::{gone, unwritten};
 
 /// Writes rows as JSON objects.
 pub(crate) enum Writer<W: Write> {
@@ -26,8 +26,8 @@ impl<W: Write> Writer<W> {
     /// Writes a batch.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
-            Self::Array(writer) => writer.write(batch)?,
-            Self::Lines(writer) => writer.write(batch)?,
+            Self::Array(writer) => writer.write(batch).map_err(unwritten)?,
+            Self::Lines(writer) => writer.write(batch).map_err(unwritten)?,
         }
         Ok(())
     }
@@ -36,12 +36,12 @@ impl<W: Write> Writer<W> {
     pub(crate) fn finish(self) -> Result<()> {
         match self {
             Self::Array(mut writer) => {
-                writer.finish()?;
+                writer.finish().map_err(unwritten)?;
                 let mut out = writer.into_inner();
                 writeln!(out).and_then(|()| out.flush()).map_err(gone)
             }
             Self::Lines(mut writer) => {
-                writer.finish()?;
+                writer.finish().map_err(unwritten)?;
                 writer.into_inner().flush().map_err(gone)
             }
         }

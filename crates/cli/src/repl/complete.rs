@@ -76,6 +76,8 @@ pub(super) struct Names {
     pub(super) tables: Vec<String>,
     /// Columns of all tables.
     pub(super) columns: Vec<String>,
+    /// System tables, offered from the `$` on.
+    pub(super) system: Vec<String>,
 }
 
 /// What the editor asks.
@@ -91,7 +93,7 @@ impl Completer for Helper {
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = line.get(..at).unwrap_or(line);
         let start = before
-            .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')))
             .map_or(0, |i| i + before[i..].chars().next().map_or(1, char::len_utf8));
         let found = candidates(&self.names, &before[start..]);
         Ok((start, found.into_iter().map(|text| Pair { display: text.clone(), replacement: text }).collect()))
@@ -101,6 +103,9 @@ impl Completer for Helper {
 fn candidates(names: &Names, word: &str) -> Vec<String> {
     if word.is_empty() {
         return names.tables.clone();
+    }
+    if word.contains('$') {
+        return names.system.iter().filter(|name| name.starts_with(word)).cloned().collect();
     }
     let lower = word.chars().all(|c| !c.is_uppercase());
     let upper = word.to_uppercase();
@@ -129,6 +134,17 @@ fn is_complete(text: &str) -> bool {
             Some(open) if c == open => quote = None,
             Some(_) => {}
             None if c == '-' && chars.peek() == Some(&'-') => while chars.next_if(|c| *c != '\n').is_some() {},
+            None if c == '/' && chars.next_if_eq(&'*').is_some() => {
+                let mut before = ' ';
+                loop {
+                    match chars.next() {
+                        Some('/') if before == '*' => break,
+                        Some(c) => before = c,
+                        // The comment is not at its end.
+                        None => return false,
+                    }
+                }
+            }
             None => {
                 if matches!(c, '\'' | '"' | '`') {
                     quote = Some(c);
@@ -148,18 +164,20 @@ mod tests {
 
     #[test]
     fn statements_end_with_a_semicolon_outside_of_quotes() {
-        for text in ["", "\\d t", "SELECT 1;", "SELECT ';' ; ", "SELECT 1; -- done"] {
+        for text in ["", "\\d t", "SELECT 1;", "SELECT ';' ; ", "SELECT 1; -- done", "SELECT 1; /* ' */"] {
             assert!(is_complete(text), "{text}");
         }
-        for text in ["SELECT 1", "SELECT ';", "SELECT 1 -- ;", "SELECT \"a;\""] {
+        for text in ["SELECT 1", "SELECT ';", "SELECT 1 -- ;", "SELECT \"a;\"", "SELECT 1 /* ;", "SELECT 1 /* ; */"] {
             assert!(!is_complete(text), "{text}");
         }
     }
 
     #[test]
     fn names_come_before_keywords() {
-        let names = Names { tables: vec!["selection".into()], columns: vec!["sum".into()] };
+        let system = vec!["t$files".into(), "t$file_key_ranges".into(), "u$files".into()];
+        let names = Names { tables: vec!["selection".into()], columns: vec!["sum".into()], system };
         assert_eq!(candidates(&names, "sel"), ["selection", "select"]);
         assert_eq!(candidates(&names, "SEL"), ["SELECT"]);
+        assert_eq!(candidates(&names, "t$fi"), ["t$files", "t$file_key_ranges"]);
     }
 }

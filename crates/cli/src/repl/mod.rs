@@ -5,23 +5,38 @@ mod complete;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::ValueEnum;
+use linn::core::system;
 use linn::{Error, Result};
 use linn_sql::{Output, Session};
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{CompletionType, Config, Editor};
 
+use crate::args::OutputFormat;
 use crate::command::show_result;
 use crate::context::Context;
 use crate::exit;
+use crate::interrupt::until_interrupted;
 use complete::{Helper, Names};
 
 const HELP: &str = "\
-statements end with ;   they may span lines
+statements end with ;   they may span lines, Ctrl-C gives up the one that runs, Tab completes
   \\d          tables of the current database
   \\d TABLE    columns of a table
+  \\l          databases
+  \\o FORMAT   format of results: table, json, ndjson, csv, tsv, markdown
+  \\i FILE     run the statements of a file
   \\h          this help
   \\q          leave (also Ctrl-D)";
+
+/// Where the session stands.
+struct Place<'s> {
+    context: Context,
+    session: &'s Session,
+    /// Whether a statement has changed what names there are.
+    stale: bool,
+}
 
 /// Reads statements from the terminal until the user leaves.
 ///
@@ -37,13 +52,16 @@ pub(crate) async fn run(context: &Context, session: &Session) -> Result<()> {
         editor.load_history(path).ok();
     }
     eprintln!("linn {}; \\h for help", env!("CARGO_PKG_VERSION"));
+    let mut place = Place { context: context.clone(), session, stale: true };
     loop {
-        if let Some(helper) = editor.helper_mut() {
+        if std::mem::take(&mut place.stale)
+            && let Some(helper) = editor.helper_mut()
+        {
             helper.names = names(session).await;
         }
         match editor.readline(&format!("{}> ", session.database())) {
             Ok(line) => {
-                if !handle(context, session, line.trim()).await {
+                if !place.handle(line.trim()).await {
                     break;
                 }
             }
@@ -60,44 +78,70 @@ pub(crate) async fn run(context: &Context, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Runs what was entered; false ends the session.
-async fn handle(context: &Context, session: &Session, text: &str) -> bool {
-    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let rest = rest.trim().trim_end_matches(';');
-    let done = match word.trim_end_matches(';') {
-        "" => Ok(()),
-        "\\q" | "quit" | "exit" => return false,
-        "\\h" | "help" => {
-            eprintln!("{HELP}");
-            Ok(())
+impl Place<'_> {
+    /// Runs what was entered; false ends the session.
+    async fn handle(&mut self, text: &str) -> bool {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let rest = rest.trim().trim_end_matches(';');
+        let done = match word.trim_end_matches(';') {
+            "" => Ok(()),
+            "\\q" | "quit" | "exit" => return false,
+            "\\h" | "\\?" | "help" => {
+                eprintln!("{HELP}");
+                Ok(())
+            }
+            "\\d" if rest.is_empty() => self.statements("SHOW TABLES").await,
+            "\\d" => self.statements(&format!("DESCRIBE {rest}")).await,
+            "\\l" => self.statements("SHOW DATABASES").await,
+            "\\i" => self.file(rest).await,
+            "\\o" => self.set_output(rest),
+            other if other.starts_with('\\') => {
+                eprintln!("there is no {other}; \\h shows what there is");
+                Ok(())
+            }
+            _ => self.statements(text).await,
+        };
+        if let Err(e) = done {
+            exit::report(&e.into());
         }
-        "\\d" if rest.is_empty() => statement(context, session, "SHOW TABLES").await,
-        "\\d" => statement(context, session, &format!("DESCRIBE {rest}")).await,
-        other if other.starts_with('\\') => {
-            eprintln!("there is no {other}; \\h shows what there is");
-            Ok(())
-        }
-        _ => statement(context, session, text).await,
-    };
-    if let Err(e) = done {
-        exit::report(&e.into());
+        true
     }
-    true
-}
 
-async fn statement(context: &Context, session: &Session, text: &str) -> Result<()> {
-    let begin = now();
-    session
-        .run(text, async |output: Output| {
+    fn set_output(&mut self, name: &str) -> Result<()> {
+        match OutputFormat::from_str(name, true) {
+            Ok(OutputFormat::Arrow) | Err(_) => Err(Error::invalid(format!("{name:?} is no format for a terminal"))
+                .with_hint("\\o takes table, json, ndjson, csv, tsv or markdown")),
+            Ok(format) => {
+                self.context.output = format;
+                Ok(())
+            }
+        }
+    }
+
+    async fn file(&mut self, path: &str) -> Result<()> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Error::not_found("the file of statements cannot be read").with("file", path).with_source(e))?;
+        self.statements(&text).await
+    }
+
+    async fn statements(&mut self, text: &str) -> Result<()> {
+        let mut begin = now();
+        let (context, stale) = (&self.context, &mut self.stale);
+        let all = self.session.run(text, async |output: Output| {
             let shown = show_result(context, output).await?;
             let seconds = begin.elapsed().as_secs_f64();
             match shown {
-                Some(rows) => eprintln!("{rows} rows in {seconds:.3} s"),
-                None => eprintln!("done in {seconds:.3} s"),
+                Some(rows) => eprintln!("{rows} {} in {seconds:.3} s", if rows == 1 { "row" } else { "rows" }),
+                None => {
+                    *stale = true;
+                    eprintln!("done in {seconds:.3} s");
+                }
             }
+            begin = now();
             Ok(())
-        })
-        .await
+        });
+        until_interrupted(all).await
+    }
 }
 
 /// For timings that a person reads; nothing that is stored depends on it.
@@ -117,6 +161,7 @@ async fn names(session: &Session) -> Names {
         {
             names.columns.extend(opened.schema().fields.iter().map(|field| field.name.clone()));
         }
+        names.system.extend(system::NAMES.iter().map(|name| format!("{table}${name}")));
         names.tables.push(table);
     }
     names.tables.extend(catalog.list_databases().await.unwrap_or_default());

@@ -52,6 +52,70 @@ fn bad_rows_go_to_a_file_with_their_text() {
 }
 
 #[test]
+fn columns_that_the_table_lacks_are_refused_or_left_out() {
+    let place = table();
+    place.write("more.ndjson", "{\"id\":1,\"n\":1,\"x\":[1]}\n{\"id\":2}\n");
+    let error = place.fails(&["table", "import", "default.t", "more.ndjson"], 2);
+    assert!(error.contains("row 1, column x") && error.contains("--ignore-unknown"), "{error}");
+    place.write("more.csv", "x,id\na,3\n");
+    let error = place.fails(&["table", "import", "default.t", "more.csv"], 2);
+    assert!(error.contains("columns: x") && error.contains("--ignore-unknown"), "{error}");
+    place.ok(&["table", "import", "default.t", "more.ndjson", "more.csv", "--ignore-unknown"]);
+    assert_eq!(rows(&place), "1,1 2, 3,");
+}
+
+#[test]
+fn arrays_of_objects_and_tabs_are_read() {
+    let place = table();
+    place.write("a.json", "[\n  {\"id\": 1, \"n\": 1},\n  {\"id\": 2}\n]\n");
+    place.write("b.tsv", "id\tn\n3\t3\n");
+    place.ok(&["table", "import", "default.t", "a.json", "b.tsv"]);
+    assert_eq!(rows(&place), "1,1 2, 3,3");
+    place.ok(&["table", "export", "default.t", "--file", "c.tsv"]);
+    assert!(place.read("c.tsv").starts_with("id\tn\n"));
+    place.write("open.json", "[{\"id\": 9}");
+    let error = place.fails(&["table", "import", "default.t", "open.json"], 2);
+    assert!(error.contains("array has no end") && error.contains("open.json"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_import_leaves_nothing() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+
+    let place = table();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_linn"))
+        .args(["table", "import", "default.t", "-", "--format", "csv", "-v", "-O", "write-buffer-size=1 kb"])
+        .current_dir(place.path())
+        .env("RUST_LOG", "linn=debug")
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let text: String = (0..20_000).map(|i| format!("{i},1\n")).collect();
+    input.write_all(format!("id,n\n{text}").as_bytes()).unwrap();
+    // The first rows are in: from now on there is something to give up.
+    let mut messages = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("first rows") {
+        line.clear();
+        assert_ne!(messages.read_line(&mut line).unwrap(), 0, "no rows were written");
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(input);
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut messages, &mut rest).unwrap();
+    assert!(rest.contains("interrupted"), "{rest}");
+    assert_eq!(rows(&place), "");
+    let files = std::fs::read_dir(place.path().join("warehouse/default.db/t/bucket-0"));
+    assert_eq!(files.map_or(0, Iterator::count), 0);
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let place = table();
     place.write("good.csv", "id,n\n1,1\n");
@@ -72,6 +136,24 @@ fn rows_come_from_standard_input_and_in_several_commits() {
     assert_eq!(place.ok(&["-o", "csv", "sql", "-c", "SELECT count(*) AS n FROM t"]), "n\n20000\n");
     let history = place.ok(&["-o", "csv", "snapshot", "list", "default.t"]);
     assert_eq!(history.matches("APPEND").count(), 3, "{history}");
+}
+
+#[test]
+fn every_type_survives_an_export_and_an_import() {
+    let place = Place::new();
+    let sql = "CREATE TABLE a (i INT, b BOOLEAN, f FLOAT, d DOUBLE, n DECIMAL(10, 2), s STRING, y BYTES, z BINARY(3), dt DATE, \
+         ti TIME, ts TIMESTAMP(3), ts6 TIMESTAMP(6), tz TIMESTAMP_LTZ(6), arr ARRAY<INT>, m MAP<STRING, INT>, \
+         r ROW<a INT, b STRING>, PRIMARY KEY (i) NOT ENFORCED) WITH ('bucket' = '1'); CREATE TABLE b LIKE a; \
+         INSERT INTO a VALUES (1, true, 1.5, 2.5, 3.14, 'h\u{e9},\"l''lo', X'0102', X'010203', '2020-01-02', '10:11:12', \
+         '2020-01-02 03:04:05.678', '2020-01-02 03:04:05.678901', '2020-01-02 03:04:05.678901', [1, 2, NULL], \
+         MAP{'a': 1, 'b': NULL}, named_struct('a', 1, 'b', 'x')); INSERT INTO a (i) VALUES (2)";
+    place.ok(&["sql", "-c", sql]);
+    let read = |table: &str| place.ok(&["-o", "ndjson", "sql", "-c", &format!("SELECT * FROM {table} ORDER BY i")]);
+    for file in ["x.csv", "x.tsv", "x.ndjson", "x.parquet", "x.arrow"] {
+        place.ok(&["table", "export", "default.a", "--file", file]);
+        place.ok(&["table", "import", "default.b", file, "--overwrite"]);
+        assert_eq!(read("b"), read("a"), "{file}");
+    }
 }
 
 #[test]

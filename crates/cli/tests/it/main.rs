@@ -7,3 +7,4 @@ mod outputs_are_what_they_say;
 mod readme_tour;
 mod run;
 mod tables_live_from_create_to_drop;
+mod the_reference_is_in_step;

@@ -40,17 +40,56 @@ fn options_and_settings_are_explained() {
 }
 
 #[test]
+fn nested_values_are_json_where_columns_are_text() {
+    let place = Place::new();
+    let query = "SELECT [1, NULL] AS l, named_struct('a', 'x', 'b', 1) AS r, NULL AS n";
+    assert_eq!(
+        place.ok(&["-o", "csv", "sql", "-c", query]),
+        "l,r,n\n\"[1,null]\",\"{\"\"a\"\":\"\"x\"\",\"\"b\"\":1}\",\n"
+    );
+    assert_eq!(place.ok(&["-o", "tsv", "sql", "-c", "SELECT 1 AS a, 'x,y' AS b"]), "a\tb\n1\tx,y\n");
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let place = Place::new();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_linn"))
-        .args(["-o", "csv", "sql", "-c", "SELECT value FROM generate_series(1, 1000000)"])
-        .current_dir(place.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut first = [0u8; 6];
-    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let query = "SELECT value FROM generate_series(1, 1000000)";
+    for args in [
+        &["-o", "csv", "sql", "-c", query][..],
+        &["-o", "table", "sql", "-c", query],
+        &["-o", "json", "sql", "-c", query],
+        &["-o", "arrow", "sql", "-c", query],
+        &["completions", "bash"],
+        &["option", "list"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_linn"))
+            .args(args)
+            .current_dir(place.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0u8; 6];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code() == Some(0) && said.is_empty(), "{args:?}: {said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_is_full_is_an_error() {
+    let place = Place::new();
+    for format in ["csv", "json", "ndjson", "arrow", "table", "markdown"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ended = Command::new(env!("CARGO_BIN_EXE_linn"))
+            .args(["-o", format, "sql", "-c", "SELECT value FROM generate_series(1, 100000)"])
+            .current_dir(place.path())
+            .stdout(full)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code() == Some(7) && said.contains("cannot be written"), "{format}: {said}");
+    }
 }

@@ -47,7 +47,7 @@ fn rows_are_upserted_deleted_compacted_and_found_again() {
     assert_eq!(history.lines().count(), 5, "{history}");
     let latest: serde_json::Value = serde_json::from_str(&place.ok(&["snapshot", "show", "default.o"])).unwrap();
     assert_eq!(latest["commitKind"], "COMPACT");
-    assert!(place.ok(&["table", "explain", "default.o"]).contains("snapshot  4"));
+    assert!(place.ok(&["table", "explain", "default.o"]).contains("snapshot   4"));
 }
 
 #[test]
@@ -66,6 +66,48 @@ fn rows_go_by_a_condition() {
     let place = orders();
     place.ok(&["table", "delete", "default.o", "--where", "amount >= 20"]);
     assert_eq!(rows(&place, &[]), "1,ada,10");
+}
+
+#[test]
+fn rows_go_by_their_keys_alone() {
+    let place = Place::new();
+    let columns = ["-C", "id INT", "-C", "day DATE", "-C", "n INT NOT NULL", "-C", "s INT"];
+    let keys = ["--primary-key", "day,id", "--partition-by", "day", "-O", "bucket=1", "-O", "sequence.field=s"];
+    place.ok(&[&["table", "create", "default.k"], &columns[..], &keys[..]].concat());
+    place.write("k.csv", "id,day,n,s\n1,2020-01-01,1,7\n2,2020-01-01,1,7\n1,2020-01-02,1,7\n");
+    place.ok(&["table", "import", "default.k", "k.csv"]);
+    place.write("gone.ndjson", "{\"id\":1,\"day\":\"2020-01-01\",\"why\":\"x\"}\n{\"id\":9,\"day\":\"2020-01-01\"}\n");
+    let ended = place.run(&["table", "delete", "default.k", "gone.ndjson"]);
+    assert!(ended.code == 0 && ended.err.contains("1 rows deleted"), "{}", ended.err);
+    let left = place.ok(&["-o", "csv", "sql", "-c", "SELECT id, day FROM k ORDER BY day, id"]);
+    assert_eq!(left, "id,day\n2,2020-01-01\n1,2020-01-02\n");
+    place.write("short.csv", "id\n1\n");
+    let refused = place.fails(&["table", "delete", "default.k", "short.csv"], 2);
+    assert!(refused.contains("column: day"), "{refused}");
+}
+
+#[test]
+fn partitions_are_drawn_in_the_order_of_their_values() {
+    let place = Place::new();
+    place.write("m.csv", "id,month\n1,10\n2,2\n3,1\n");
+    place.ok(&["table", "import", "default.m", "m.csv", "--create", "--partition-by", "month"]);
+    let tree = place.ok(&["files", "tree", "default.m"]);
+    let months: Vec<&str> = tree.split("month=").skip(1).filter_map(|rest| rest.split(' ').next()).collect();
+    assert_eq!(months, ["1", "2", "10"], "{tree}");
+    let shown = place.ok(&["-o", "csv", "sql", "-c", "SHOW PARTITIONS m"]);
+    assert_eq!(shown, "partition\nmonth=1\nmonth=2\nmonth=10\n");
+}
+
+#[test]
+fn an_explanation_counts_what_the_condition_leaves() {
+    let place = Place::new();
+    place.write("m.csv", "id,month\n1,10\n2,2\n3,1\n4,1\n");
+    place.ok(&["table", "import", "default.m", "m.csv", "--create", "--partition-by", "month"]);
+    let explained = place.ok(&["table", "explain", "default.m", "--where", "month = 1"]);
+    let line = |start: &str| explained.lines().find(|line| line.starts_with(start)).unwrap_or_default().to_owned();
+    assert!(line("files").starts_with("files      3 of ") && line("files").ends_with("with 4 records"), "{explained}");
+    assert!(line("to read").starts_with("to read    1 of ") && line("to read").ends_with("2 records"), "{explained}");
+    assert!(explained.contains("LinnScan: table=default.m, files=1"), "{explained}");
 }
 
 #[test]

@@ -8,11 +8,22 @@ use super::cursor::Cursor;
 use super::statement::Statement;
 
 /// Parses what follows `CREATE TABLE`:
+/// `[IF NOT EXISTS] name LIKE other [WITH (…)]`, or
 /// `[IF NOT EXISTS] name [(columns, [PRIMARY KEY (…) [NOT ENFORCED]])] [COMMENT '…'] [PARTITIONED BY (…)] [WITH (…)] [AS query]`.
 pub(crate) fn create_table(mut c: Cursor<'_>, tokens: &[Token]) -> Result<Statement> {
     let if_not_exists = c.take("IF NOT EXISTS");
     let table = c.object()?;
     let mut definition = NewTable::default();
+    if c.take("LIKE") {
+        let model = c.object()?;
+        while c.take("WITH") || c.take("TBLPROPERTIES") || c.take("OPTIONS") {
+            for (key, value) in c.options()? {
+                definition.options.set(key, value);
+            }
+        }
+        c.end()?;
+        return Ok(Statement::CreateTableLike { table, model, options: definition.options, if_not_exists });
+    }
     if c.peek() == Some(&Token::LParen) {
         let items = c.list(item)?;
         for item in items {

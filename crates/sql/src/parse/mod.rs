@@ -5,8 +5,10 @@ mod alter;
 mod create;
 mod cursor;
 mod reference;
+mod star;
 mod statement;
 
 pub(crate) use cursor::{DIALECT, split};
 pub(crate) use reference::{TableOptions, mark};
+pub(crate) use star::EVERY;
 pub(crate) use statement::{CallArgument, Insert, Statement, parse};

@@ -2,11 +2,12 @@
 
 use datafusion::sql::sqlparser::tokenizer::Token;
 use linn::format::schema::SchemaChange;
-use linn::{Error, NewTable, Result};
+use linn::{Error, NewTable, Options, Result};
 
 use super::alter::alter_table;
 use super::create::create_table;
 use super::cursor::Cursor;
+use super::star::without_stars;
 
 /// One statement.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) enum Statement {
     CreateTable { table: Vec<String>, definition: Box<NewTable>, if_not_exists: bool },
     /// `CREATE TABLE … AS SELECT …`: the definition has no columns, the tokens are the query's.
     CreateTableAs { table: Vec<String>, definition: Box<NewTable>, if_not_exists: bool, query: Vec<Token> },
+    /// `CREATE TABLE … LIKE other [WITH (…)]`.
+    CreateTableLike { table: Vec<String>, model: Vec<String>, options: Options, if_not_exists: bool },
     /// `ALTER TABLE name …`.
     AlterTable { table: Vec<String>, changes: Vec<SchemaChange> },
     /// `ALTER TABLE name RENAME TO other`.
@@ -33,8 +36,8 @@ pub(crate) enum Statement {
     Truncate(Vec<String>),
     /// `SHOW DATABASES`.
     ShowDatabases,
-    /// `SHOW TABLES [IN db]`.
-    ShowTables(Option<String>),
+    /// `SHOW TABLES [IN db] [LIKE 'pattern']`.
+    ShowTables { database: Option<String>, like: Option<String> },
     /// `SHOW CREATE TABLE name`.
     ShowCreateTable(Vec<String>),
     /// `SHOW PARTITIONS name`.
@@ -123,7 +126,7 @@ pub(crate) fn parse(tokens: &[Token]) -> Result<Statement> {
     }
     match show(&mut c)? {
         Some(statement) => Ok(statement),
-        None => Ok(Statement::Other(tokens.to_vec())),
+        None => Ok(Statement::Other(without_stars(tokens))),
     }
 }
 
@@ -132,7 +135,10 @@ fn show(c: &mut Cursor<'_>) -> Result<Option<Statement>> {
         Statement::ShowDatabases
     } else if c.take("SHOW TABLES") {
         let database = if c.take("IN") || c.take("FROM") { Some(c.name()?) } else { None };
-        Statement::ShowTables(database)
+        let like = if c.take("LIKE") { Some(c.string()?) } else { None };
+        Statement::ShowTables { database, like }
+    } else if c.take("SHOW COLUMNS FROM") || c.take("SHOW COLUMNS IN") {
+        Statement::Describe(c.object()?)
     } else if c.take("SHOW CREATE TABLE") {
         Statement::ShowCreateTable(c.object()?)
     } else if c.take("SHOW PARTITIONS") {

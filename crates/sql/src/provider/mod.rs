@@ -2,6 +2,7 @@
 
 mod filter;
 mod place;
+mod reading;
 mod scan;
 mod statistics;
 mod system;
@@ -13,6 +14,8 @@ use datafusion::catalog::TableProvider;
 use linn::{Catalog, Identifier, Options, Result, Table};
 
 pub(crate) use place::{FILE, POSITION, PlacedTable, TARGET};
+pub use reading::Reading;
+pub(crate) use reading::readings;
 pub use table::LinnTable;
 
 /// Opens the table of a name, with options for this statement.

@@ -21,6 +21,7 @@ use linn::format::predicate::Predicate;
 use linn::format::types::Kind;
 use linn::{Result, Split, Table};
 
+use super::reading::Reading;
 use super::statistics::statistics;
 use crate::error::theirs;
 
@@ -78,6 +79,11 @@ impl ScanExec {
             statistics,
             metrics: ExecutionPlanMetricsSet::new(),
         })
+    }
+
+    /// What is read.
+    pub(super) fn reading(&self) -> Reading {
+        Reading::of(&self.name, self.partitions.iter().flatten())
     }
 
     /// Says in plans what the filter is, in the words of the query.
@@ -143,10 +149,8 @@ fn ordering(table: &Table, partitions: &[Vec<Split>], schema: &SchemaRef) -> Opt
 
 impl DisplayAs for ScanExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let files: usize = self.partitions.iter().flatten().map(|s| s.files.len()).sum();
-        let splits: usize = self.partitions.iter().map(Vec::len).sum();
-        let merged = self.partitions.iter().flatten().filter(|s| !s.raw_convertible).count();
-        write!(f, "LinnScan: table={}, files={files}, splits={splits}, merged={merged}", self.name)?;
+        let Reading { table, files, splits, merged, .. } = self.reading();
+        write!(f, "LinnScan: table={table}, files={files}, splits={splits}, merged={merged}")?;
         if !self.condition.is_empty() {
             write!(f, ", filter={}", self.condition)?;
         }

@@ -3,17 +3,20 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch};
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::{Int8Array, RecordBatch};
+use datafusion::arrow::datatypes::Schema;
 use datafusion::catalog::TableProvider;
+use datafusion::common::{Column, JoinType};
+use datafusion::logical_expr::Expr as Expression;
+use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Statement as Ast, TableFactor, TableWithJoins, Update,
 };
 use futures::StreamExt;
-use linn::format::types::{RowKind, arrow_schema};
-use linn::{Error, ErrorKind, Result, Table};
+use linn::format::types::RowKind;
+use linn::{Error, ErrorKind, Identifier, Result, Table};
 
-use super::insert::{cast, checked, write};
+use super::insert::{fitted, write};
 use super::place::{self, Changed};
 use super::query::{frame, frame_over};
 use crate::error::ours;
@@ -86,6 +89,33 @@ pub(super) fn assignments<'a>(table: &Table, assignments: &'a [Assignment]) -> R
         .collect()
 }
 
+/// Deletes the rows whose keys are in these batches, which have the columns of the primary key in its order.
+pub(crate) async fn delete_keys(session: &Session, id: &Identifier, keys: Vec<RecordBatch>) -> Result<u64> {
+    let table = session.catalog().table(id).await?;
+    if !table.schema().is_primary_key_table() {
+        return Err(Error::invalid("rows have no keys in a table without a primary key").with("table", id));
+    }
+    let Some(first) = keys.first() else { return Ok(0) };
+    // The names differ from the table's, so that neither side needs a qualifier.
+    let names = table.schema().primary_keys.iter().map(|name| (name, format!("\u{1}{name}")));
+    let fields: Vec<_> = first
+        .schema()
+        .fields()
+        .iter()
+        .zip(names.clone())
+        .map(|(field, (_, renamed))| field.as_ref().clone().with_name(renamed))
+        .collect();
+    let schema = Arc::new(Schema::new(fields));
+    let keys = keys.iter().map(|batch| Ok(RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())?));
+    let keys = session.context().read_batches(keys.collect::<Result<Vec<_>>>()?).map_err(ours)?;
+    let name = format!("{}.{}", quoted(&id.database), quoted(&id.table));
+    let all = frame(session, query(&format!("SELECT * FROM {name}"))?, &TableOptions::default()).await?;
+    let column = |name: &str| Expression::Column(Column::from_name(name));
+    let on: Vec<Expression> = names.map(|(name, renamed)| column(name).eq(column(&renamed))).collect();
+    let rows = all.join_on(keys, JoinType::LeftSemi, on).map_err(ours)?;
+    write_back(&table, rows, RowKind::Delete).await
+}
+
 /// Opens the target of a change, and says how a query names it: a table without a primary key is read with the places of
 /// its rows.
 pub(super) async fn target(
@@ -99,22 +129,31 @@ pub(super) async fn target(
     if !from.joins.is_empty() {
         return Err(Error::unsupported("changing a join").with_hint("use MERGE INTO"));
     }
-    let mut parts: Vec<String> = name.0.iter().filter_map(|p| p.as_ident()).map(|i| i.value.clone()).collect();
-    let mut given = None;
+    let parts: Vec<String> = name.0.iter().filter_map(|p| p.as_ident()).map(|i| i.value.clone()).collect();
+    let table = open_target(session, &parts, options).await?;
+    let bare = parts.last().map(|last| options.unmark(last).0).unwrap_or_default();
+    let called = match (alias, table.schema().is_primary_key_table()) {
+        (Some(alias), true) => format!("{name} AS {}", alias.name),
+        (None, true) => name.to_string(),
+        (Some(alias), false) => format!("{} AS {}", quoted(TARGET), alias.name),
+        (None, false) => format!("{} AS {}", quoted(TARGET), quoted(bare)),
+    };
+    Ok((table, called))
+}
+
+/// Opens the table that a statement writes to, with the options given to it there.
+pub(super) async fn open_target(session: &Session, parts: &[String], options: &TableOptions) -> Result<Table> {
+    let (mut parts, mut given) = (parts.to_vec(), None);
     if let Some(last) = parts.last_mut() {
         let (plain, found) = options.unmark(last);
         given = found.cloned();
         *last = plain.to_owned();
     }
     let id = session.identifier(&parts)?;
-    let table = open_table(session.catalog(), &id, given.as_ref()).await?;
-    let called = match (alias, table.schema().is_primary_key_table()) {
-        (Some(alias), true) => format!("{name} AS {}", alias.name),
-        (None, true) => name.to_string(),
-        (Some(alias), false) => format!("{} AS {}", quoted(TARGET), alias.name),
-        (None, false) => format!("{} AS {}", quoted(TARGET), quoted(&id.table)),
-    };
-    Ok((table, called))
+    if let Some(system) = &id.system {
+        return Err(Error::invalid(format!("{system} is a system table, which cannot be written")).with("table", &id));
+    }
+    open_table(session.catalog(), &id, given.as_ref()).await
 }
 
 /// How often a change is made again because another commit changed the same files first.
@@ -156,25 +195,17 @@ async fn try_replace(
     let placed = Arc::new(PlacedTable::open(table.clone()).await?);
     let target: Arc<dyn TableProvider> = placed.clone();
     let rows = frame_over(session, query(&sql)?, options, Some(target)).await?.execute_stream().await.map_err(ours)?;
-    let schema = arrow_schema(&table.visible_fields()?)?;
+    let fields = table.visible_fields()?;
     let updates = columns.is_some();
     let changes = rows.map(move |batch| {
         let batch = batch.map_err(ours)?;
         let added = match updates {
-            true => Some(as_rows(batch.columns().get(2..).unwrap_or_default(), &schema)?),
+            true => Some(fitted(batch.columns().get(2..).unwrap_or_default().iter(), &fields)?),
             false => None,
         };
         Ok(Changed { added, gone: Some(batch.project(&[0, 1])?), rows: batch.num_rows() as u64 })
     });
     place::change(table, &placed, if updates { "UPDATE" } else { "DELETE" }, changes.boxed()).await
-}
-
-/// Columns as rows of the table.
-pub(super) fn as_rows(columns: &[ArrayRef], schema: &SchemaRef) -> Result<RecordBatch> {
-    let columns = columns.iter().zip(schema.fields());
-    let cast =
-        columns.map(|(column, field)| cast(column, field.data_type()).map_err(|e| e.with("column", field.name())));
-    checked(schema.clone(), cast.collect::<Result<Vec<_>>>()?)
 }
 
 async fn rewrite(
@@ -190,12 +221,17 @@ async fn rewrite(
     if let Some(condition) = condition {
         sql.push_str(&format!(" WHERE {condition}"));
     }
-    let rows = frame(session, query(&sql)?, options).await?.execute_stream().await.map_err(ours)?;
-    let schema = arrow_schema(&table.visible_fields()?)?;
+    write_back(table, frame(session, query(&sql)?, options).await?, kind).await
+}
+
+/// Writes the rows of a query with the table's columns back to it.
+async fn write_back(table: &Table, rows: DataFrame, kind: RowKind) -> Result<u64> {
+    let rows = rows.execute_stream().await.map_err(ours)?;
+    let fields = table.visible_fields()?;
     let rows = rows.map(move |batch| {
         let batch = batch.map_err(ours)?;
         let kinds = Int8Array::from(vec![kind.as_byte() as i8; batch.num_rows()]);
-        Ok((as_rows(batch.columns(), &schema)?, Some(kinds)))
+        Ok((fitted(batch.columns().iter(), &fields)?, Some(kinds)))
     });
     write(table, rows.boxed()).await
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use linn::Result;
 use linn::core::commit::CommitOutcome;
+use linn::format::options::similar_option;
+use linn::format::schema::{SchemaChange, TableSchema};
+use linn::{NewTable, Options, Result};
 
 use super::insert::finish;
 use crate::parse::Statement;
@@ -28,13 +30,25 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
         }
         Statement::CreateTable { table, definition, if_not_exists } => {
             let id = session.identifier(&table)?;
+            let slips = slips(definition.options.iter().map(|(key, _)| key));
             catalog.create_table(&id, *definition, if_not_exists).await?;
+            Ok(Output::done(format!("table {id} is there{slips}")))
+        }
+        Statement::CreateTableLike { table, model, options, if_not_exists } => {
+            let id = session.identifier(&table)?;
+            let model = catalog.table(&session.identifier(&model)?).await?;
+            let definition = like(model.schema(), &options);
+            catalog.create_table(&id, definition, if_not_exists).await?;
             Ok(Output::done(format!("table {id} is there")))
         }
         Statement::AlterTable { table, changes } => {
             let id = session.identifier(&table)?;
+            let slips = slips(changes.iter().filter_map(|change| match change {
+                SchemaChange::SetOption { key, .. } => Some(key.as_str()),
+                _ => None,
+            }));
             catalog.alter_table(&id, changes).await?;
-            Ok(Output::done(format!("table {id} is changed")))
+            Ok(Output::done(format!("table {id} is changed{slips}")))
         }
         Statement::RenameTable { table, to } => {
             let (from, mut to) = (session.identifier(&table)?, to);
@@ -53,6 +67,23 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
         Statement::DropPartitions { table, partitions } => drop_partitions(session, &table, &partitions).await,
         Statement::Truncate(table) => truncate(session, &table).await,
         other => Err(linn::Error::internal(format!("{other:?} is no DDL"))),
+    }
+}
+
+/// What to say of keys that look like slips; they are kept all the same, since other engines have options of their own.
+fn slips<'k>(keys: impl Iterator<Item = &'k str>) -> String {
+    let slip = |key| Some(format!("; {key} is no option that Linn knows, did you mean {}?", similar_option(key)?));
+    keys.filter_map(slip).collect()
+}
+
+/// A table like another one, with some options of its own.
+fn like(model: &TableSchema, options: &Options) -> NewTable {
+    NewTable {
+        columns: model.fields.clone(),
+        partition_keys: model.partition_keys.clone(),
+        primary_keys: model.primary_keys.clone(),
+        options: model.options.merged(options),
+        comment: model.comment.clone(),
     }
 }
 

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch, StringArray, new_null_array};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use futures::StreamExt;
 use linn::core::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
 use linn::core::write::TableWriter;
 use linn::format::row::BinaryRow;
 use linn::format::types::{DataField, arrow_schema};
-use linn::{Error, NewTable, Result, Table};
+use linn::{Error, ErrorKind, Identifier, NewTable, Result, Table};
 
+use super::change::open_target;
 use super::query::{frame, parse};
 use crate::error::ours;
 use crate::parse::{Insert, TableOptions};
-use crate::provider::open_table;
 use crate::session::{Output, Session};
 
 /// Where each column of a table comes from in the rows to be written.
@@ -28,18 +29,7 @@ enum Source {
 }
 
 pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOptions) -> Result<Output> {
-    let mut parts = insert.table.clone();
-    let given = match parts.last_mut() {
-        Some(last) => {
-            let (plain, given) = options.unmark(last);
-            let given = given.cloned();
-            *last = plain.to_owned();
-            given
-        }
-        None => None,
-    };
-    let id = session.identifier(&parts)?;
-    let table = open_table(session.catalog(), &id, given.as_ref()).await?;
+    let table = open_target(session, &insert.table, options).await?;
     let frame = frame(session, parse(insert.query)?, options).await?;
     let query_schema = Arc::clone(frame.schema().inner());
     let sources = sources(&table, &insert.columns, &insert.partition, &query_schema)?;
@@ -52,7 +42,7 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
         return overwrite(&table, &insert.partition, shaped.boxed()).await;
     }
     let written = write(&table, shaped.boxed()).await?;
-    Ok(Output::Done { message: format!("{written} rows inserted into {id}"), rows: Some(written) })
+    Ok(Output::Done { message: format!("{written} rows inserted into {}", table.name()), rows: Some(written) })
 }
 
 pub(super) async fn create_table_as(
@@ -64,18 +54,38 @@ pub(super) async fn create_table_as(
     options: &TableOptions,
 ) -> Result<Output> {
     let id = session.identifier(parts)?;
+    match session.catalog().table(&id).await {
+        Ok(_) if if_not_exists => return Ok(Output::done(format!("table {id} was there already"))),
+        Ok(_) => return Err(Error::already_exists("the table is there already").with("table", &id)),
+        Err(e) if e.kind() == ErrorKind::NotFound => {}
+        Err(e) => return Err(e),
+    }
     let frame = frame(session, parse(query.to_vec())?, options).await?;
     if definition.columns.is_empty() {
         definition.columns = linn::format::types::fields_from_arrow(frame.schema().inner())?;
     }
-    session.catalog().create_table(&id, definition, if_not_exists).await?;
-    let table = session.catalog().table(&id).await?;
-    let sources = sources(&table, &[], &[], frame.schema().inner())?;
-    let fields = table.visible_fields()?;
-    let rows = frame.execute_stream().await.map_err(ours)?;
-    let shaped = rows.map(move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None)));
-    let written = write(&table, shaped.boxed()).await?;
+    session.catalog().create_table(&id, definition, false).await?;
+    let written = match fill(session, &id, frame).await {
+        Ok(written) => written,
+        Err(e) => {
+            // The table is part of the statement: without its rows it is not wanted.
+            if let Err(left) = session.catalog().drop_table(&id, true).await {
+                tracing::warn!("the empty table {id} of a failed statement is left over: {left}");
+            }
+            return Err(e);
+        }
+    };
     Ok(Output::Done { message: format!("table {id} is there with {written} rows"), rows: Some(written) })
+}
+
+/// Writes the rows of a query into a new table.
+async fn fill(session: &Session, id: &Identifier, rows: DataFrame) -> Result<u64> {
+    let table = session.catalog().table(id).await?;
+    let sources = sources(&table, &[], &[], rows.schema().inner())?;
+    let fields = table.visible_fields()?;
+    let rows = rows.execute_stream().await.map_err(ours)?;
+    let shaped = rows.map(move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None)));
+    write(&table, shaped.boxed()).await
 }
 
 fn sources(table: &Table, columns: &[String], partition: &[(String, String)], rows: &SchemaRef) -> Result<Vec<Source>> {
@@ -85,6 +95,18 @@ fn sources(table: &Table, columns: &[String], partition: &[(String, String)], ro
     for name in columns.iter().chain(partition.iter().map(|(k, _)| k)) {
         if !fields.iter().any(|f| f.name == *name) {
             return Err(unknown(name));
+        }
+    }
+    let mistake = |what: &str, name: &str| Err(Error::invalid(what).with("table", table.name()).with("column", name));
+    if let Some((_, name)) = columns.iter().enumerate().find(|(i, name)| columns.iter().take(*i).any(|n| n == *name)) {
+        return mistake("the column is named twice", name);
+    }
+    for (name, _) in partition {
+        if !table.schema().partition_keys.contains(name) {
+            return mistake("PARTITION names a column that is no partition column", name);
+        }
+        if columns.contains(name) {
+            return mistake("the column has a value from PARTITION already", name);
         }
     }
     let is_static = |field: &DataField| partition.iter().find(|(k, _)| *k == field.name);
@@ -113,28 +135,22 @@ fn unquote(text: &str) -> &str {
 }
 
 fn shape(batch: &RecordBatch, sources: &[Source], fields: &[DataField]) -> Result<RecordBatch> {
-    let schema = arrow_schema(fields)?;
     let rows = batch.num_rows();
-    let columns = sources
+    let schema = arrow_schema(fields)?;
+    let columns: Vec<ArrayRef> = sources
         .iter()
         .zip(schema.fields())
-        .map(|(source, field)| {
-            match source {
-                Source::Column(at) => cast(batch.column(*at), field.data_type()),
-                Source::Text(text) => {
-                    let texts: ArrayRef = Arc::new(StringArray::from(vec![text.as_str(); rows]));
-                    cast(&texts, field.data_type())
-                }
-                Source::Null => Ok(new_null_array(field.data_type(), rows)),
-            }
-            .map_err(|e| e.with("column", field.name()))
+        .map(|(source, field)| match source {
+            Source::Column(at) => Arc::clone(batch.column(*at)),
+            Source::Text(text) => Arc::new(StringArray::from(vec![text.as_str(); rows])),
+            Source::Null => new_null_array(field.data_type(), rows),
         })
-        .collect::<Result<Vec<_>>>()?;
-    checked(schema, columns)
+        .collect();
+    fitted(columns.iter(), fields)
 }
 
 /// A batch of the table's columns; a null where none is allowed is named by its column.
-pub(super) fn checked(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+fn checked(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     for (field, column) in schema.fields().iter().zip(&columns) {
         if !field.is_nullable() && column.null_count() > 0 {
             return Err(Error::invalid("the column takes no null").with("column", field.name()));
@@ -143,14 +159,25 @@ pub(super) fn checked(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<Recor
     Ok(RecordBatch::try_new(schema, columns)?)
 }
 
-/// Casts, failing on values that do not fit.
-pub(super) fn cast(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
+/// A column cast to the type of a field, whose Arrow type is `to`; a value that does not fit is an error.
+pub(super) fn fit(column: &ArrayRef, field: &DataField, to: &ArrowType) -> Result<ArrayRef> {
     if column.data_type() == to {
         return Ok(Arc::clone(column));
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(column, to, &options)
-        .map_err(|e| Error::invalid(format!("a value does not fit {to}")).with_source(e))
+    cast_with_options(column, to, &options).map_err(|e| {
+        let bare = field.data_type.clone().with_nullable(true);
+        Error::invalid(format!("a value does not fit {bare}")).with("column", &field.name).with_source(e)
+    })
+}
+
+/// A batch of the columns of a table, cast to their types; a null where none is allowed is an error.
+pub(super) fn fitted<'c>(columns: impl Iterator<Item = &'c ArrayRef>, fields: &[DataField]) -> Result<RecordBatch> {
+    let schema = arrow_schema(fields)?;
+    let types = fields.iter().zip(schema.fields());
+    let columns = columns.zip(types).map(|(column, (field, arrow))| fit(column, field, arrow.data_type()));
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    checked(schema, columns)
 }
 
 /// Rows of a table with their kinds (`None` means all are inserts).

@@ -4,22 +4,23 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, AsArray, BooleanArray, Int8Array, Int32Array, RecordBatch};
-use datafusion::arrow::compute::{filter_record_batch, max};
+use datafusion::arrow::compute::{cast, filter_record_batch, max};
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::catalog::TableProvider;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertKind, TableFactor, TableWithJoins,
+    Assignment, AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertKind, TableFactor,
+    TableWithJoins,
 };
 use futures::StreamExt;
-use linn::format::types::{DataField, RowKind, arrow_schema};
+use linn::format::types::{DataField, RowKind};
 use linn::{Error, Result, Table};
 
-use super::change::{as_rows, assignments, query, quoted, target};
-use super::insert::{cast, write};
+use super::change::{assignments, query, quoted, target};
+use super::insert::{fitted, write};
 use super::place::{self, Changed};
 use super::query::frame_over;
 use crate::error::ours;
-use crate::parse::TableOptions;
+use crate::parse::{EVERY, TableOptions};
 use crate::provider::{FILE, POSITION, PlacedTable};
 use crate::session::{Output, Session};
 
@@ -96,7 +97,7 @@ fn statement(table: &Table, merge: &Merge, names: &Names, target_name: &str) -> 
     for field in &schema.fields {
         let _ = write!(columns, ", CASE {action}");
         for (number, clause) in merge.clauses.iter().enumerate() {
-            let _ = write!(columns, " WHEN {number} THEN {}", value(table, clause, field, t)?);
+            let _ = write!(columns, " WHEN {number} THEN {}", value(table, clause, field, names)?);
         }
         let _ = write!(columns, " END AS {}", quoted(&field.name));
     }
@@ -141,27 +142,45 @@ fn condition(clause: &MergeClause, t: &str, s: &str) -> String {
 }
 
 /// What a clause makes of a column.
-fn value(table: &Table, clause: &MergeClause, field: &DataField, t: &str) -> Result<String> {
-    let kept = format!("{t}.{}", quoted(&field.name));
+fn value(table: &Table, clause: &MergeClause, field: &DataField, names: &Names) -> Result<String> {
+    let kept = format!("{}.{}", names.target, quoted(&field.name));
+    let given = format!("{}.{}", names.source, quoted(&field.name));
     match &clause.action {
         MergeAction::Delete { .. } => Ok(kept),
         MergeAction::Update(update) => {
             if update.update_predicate.is_some() || update.delete_predicate.is_some() {
-                return Err(Error::unsupported("WHERE inside of an action of MERGE").with_hint("use WHEN … AND …"));
+                return Err(condition_inside());
+            }
+            if is_every(&update.assignments) {
+                // A row keeps its key and its partition: with others it would be another row.
+                let keys = [&table.schema().primary_keys, &table.schema().partition_keys];
+                let key = keys.iter().any(|names| names.contains(&field.name));
+                return Ok(if key { kept } else { given });
             }
             let assigned = assignments(table, &update.assignments)?;
             Ok(assigned.iter().find(|(n, _)| *n == field.name).map_or(kept, |(_, value)| format!("({value})")))
         }
         MergeAction::Insert(insert) => {
-            let MergeInsertKind::Values(values) = &insert.kind else {
-                return Err(Error::unsupported("INSERT ROW in MERGE"));
-            };
+            if insert.insert_predicate.is_some() {
+                return Err(condition_inside());
+            }
+            let MergeInsertKind::Values(values) = &insert.kind else { return Ok(given) };
             let [row] = values.rows.as_slice() else {
                 return Err(Error::invalid("SQL: INSERT in MERGE takes one row of VALUES"));
             };
             inserted(table, &insert.columns, row.as_ref(), field)
         }
     }
+}
+
+fn condition_inside() -> Error {
+    Error::unsupported("WHERE inside of an action of MERGE").with_hint("use WHEN … AND …")
+}
+
+/// Whether this is `SET *`.
+fn is_every(assignments: &[Assignment]) -> bool {
+    matches!(assignments, [Assignment { target: AssignmentTarget::ColumnName(name), .. }]
+        if name.0.last().and_then(|part| part.as_ident()).is_some_and(|ident| ident.value == EVERY))
 }
 
 fn inserted(
@@ -217,7 +236,7 @@ fn act(batch: &RecordBatch, fields: &[DataField], kinds: &[RowKind]) -> Result<A
         .collect();
     let columns = batch.columns().get(2..2 + fields.len());
     let columns = columns.ok_or_else(|| Error::internal("a merge returned too few columns"))?;
-    Ok(Acted { rows: as_rows(columns, &arrow_schema(fields)?)?, kinds })
+    Ok(Acted { rows: fitted(columns.iter(), fields)?, kinds })
 }
 
 /// The same for a table without a primary key: which rows go from their places, and which are appended.

@@ -11,6 +11,9 @@ mod show;
 
 use linn::Result;
 
+pub(crate) use change::delete_keys;
+pub(crate) use query::readings;
+
 use crate::parse::{Statement, TableOptions};
 use crate::session::{Output, Session};
 
@@ -20,6 +23,7 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
         | Statement::DropDatabase { .. }
         | Statement::Use(_)
         | Statement::CreateTable { .. }
+        | Statement::CreateTableLike { .. }
         | Statement::AlterTable { .. }
         | Statement::RenameTable { .. }
         | Statement::DropPartitions { .. }
@@ -29,7 +33,7 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
             insert::create_table_as(session, &table, *definition, if_not_exists, &query, options).await
         }
         Statement::ShowDatabases
-        | Statement::ShowTables(_)
+        | Statement::ShowTables { .. }
         | Statement::ShowCreateTable(_)
         | Statement::ShowPartitions(_)
         | Statement::Describe(_) => show::run(session, statement).await,

@@ -20,7 +20,7 @@ use linn::{Error, ErrorKind, Result};
 
 use crate::error::ours;
 use crate::parse::{DIALECT, TableOptions};
-use crate::provider;
+use crate::provider::{self, Reading};
 use crate::session::{CATALOG, Output, Session, stream};
 
 /// How deep expressions may be nested before the parser refuses.
@@ -32,6 +32,9 @@ pub(super) async fn run(session: &Session, tokens: Vec<Token>, options: &TableOp
         Ast::Update(update) => super::change::update(session, update, options).await,
         Ast::Delete(delete) => super::change::delete(session, delete, options).await,
         Ast::Merge(merge) => super::merge::merge(session, merge, options).await,
+        Ast::Explain { statement, .. } if !matches!(*statement, Ast::Query(_)) => {
+            Err(Error::unsupported("EXPLAIN of a statement that writes").with_hint("explain the query of its rows"))
+        }
         Ast::Query(_) | Ast::Explain { .. } => {
             let frame = frame(session, ast, options).await?;
             let schema = Arc::clone(frame.schema().inner());
@@ -40,6 +43,12 @@ pub(super) async fn run(session: &Session, tokens: Vec<Token>, options: &TableOp
         }
         other => Err(Error::unsupported(format!("the statement {}", first_words(&other.to_string())))),
     }
+}
+
+/// What a query would read of its tables.
+pub(crate) async fn readings(session: &Session, tokens: Vec<Token>, options: &TableOptions) -> Result<Vec<Reading>> {
+    let plan = frame(session, parse(tokens)?, options).await?.create_physical_plan().await.map_err(ours)?;
+    Ok(provider::readings(plan.as_ref()))
 }
 
 fn first_words(text: &str) -> String {

@@ -18,9 +18,16 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
     let catalog = session.catalog();
     match statement {
         Statement::ShowDatabases => rows(&["database"], [catalog.list_databases().await?]),
-        Statement::ShowTables(database) => {
+        Statement::ShowTables { database, like } => {
             let database = database.unwrap_or_else(|| session.database());
-            rows(&["table"], [catalog.list_tables(&database).await?])
+            let mut tables = catalog.list_tables(&database).await?;
+            if let Some(pattern) = like {
+                let names = StringArray::from(tables.clone());
+                let matches = datafusion::arrow::compute::like(&names, &StringArray::new_scalar(&pattern))?;
+                let mut matches = matches.iter();
+                tables.retain(|_| matches.next().flatten().unwrap_or(false));
+            }
+            rows(&["table"], [tables])
         }
         Statement::ShowCreateTable(parts) => {
             let id = session.identifier(&parts)?;

@@ -1,6 +1,9 @@
 //! INSERT, UPDATE, DELETE, MERGE, INSERT OVERWRITE on a primary-key table, before and after compaction.
 
-use linn::ErrorKind;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+use linn::{ErrorKind, Identifier};
 
 use crate::{ORDERS, fails, rows, run, session};
 
@@ -40,6 +43,81 @@ async fn merge_gives_every_row_its_action() {
     assert_eq!(rows(&s, ALL).await, ["1|d1|99.00|a", "2|d1|20.00|b", "7|d1|7.00|"]);
     run(&s, "INSERT INTO src VALUES (1, 'd1', 5)").await;
     assert_eq!(fails(&s, merge).await.kind(), ErrorKind::Invalid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn merge_takes_all_columns_of_the_source_by_name() {
+    let s = session();
+    run(&s, ORDERS).await;
+    run(&s, "CREATE TABLE src (note STRING, more INT, amount DOUBLE, dt STRING, id BIGINT)").await;
+    run(&s, "INSERT INTO src VALUES ('new', 0, 1.5, 'd1', 1), ('add', 0, 7, 'd2', 7)").await;
+    let merge = "MERGE INTO orders USING src ON orders.id = src.id AND orders.dt = src.dt \
+         WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND src.id > 5 THEN INSERT *";
+    run(&s, merge).await;
+    assert_eq!(rows(&s, ALL).await, ["1|d1|1.50|new", "2|d1|20.00|b", "3|d2|30.00|c", "7|d2|7.00|add"]);
+    run(&s, "ALTER TABLE src DROP COLUMN note").await;
+    let error = fails(&s, merge).await;
+    assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("note"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_are_deleted_by_their_keys() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE seq (K INT, \"p.q\" STRING, v INT NOT NULL, s INT, PRIMARY KEY (K, \"p.q\") NOT ENFORCED) \
+         WITH ('bucket' = '1', 'sequence.field' = 's')",
+    )
+    .await;
+    run(&s, "INSERT INTO seq VALUES (1, 'a', 1, 5), (1, 'b', 1, 5), (2, 'a', 1, NULL)").await;
+    let keys = RecordBatch::try_from_iter([
+        ("K", Arc::new(Int32Array::from(vec![1, 2, 9])) as ArrayRef),
+        ("p.q", Arc::new(StringArray::from(vec!["a", "a", "a"])) as ArrayRef),
+    ]);
+    let id = Identifier::new("default", "seq").unwrap();
+    assert_eq!(s.delete_keys(&id, vec![keys.unwrap()]).await.unwrap(), 2);
+    assert_eq!(rows(&s, "SELECT * FROM seq").await, ["1|b|1|5"]);
+    assert_eq!(s.delete_keys(&id, Vec::new()).await.unwrap(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_from_a_query_is_there_with_its_rows_or_not_at_all() {
+    let s = session();
+    run(&s, ORDERS).await;
+    run(&s, "CREATE TABLE copy AS SELECT id, amount FROM orders WHERE id > 1").await;
+    run(&s, "CREATE TABLE IF NOT EXISTS copy AS SELECT id, amount FROM orders").await;
+    assert_eq!(rows(&s, "SELECT id FROM copy ORDER BY id").await, ["2", "3"]);
+    assert_eq!(fails(&s, "CREATE TABLE copy AS SELECT 1 AS x").await.kind(), ErrorKind::AlreadyExists);
+    fails(&s, "CREATE TABLE broken AS SELECT CAST(note AS INT) AS n FROM orders").await;
+    assert_eq!(rows(&s, "SHOW TABLES").await, ["copy", "orders"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_is_made_like_another_one() {
+    let s = session();
+    run(&s, ORDERS).await;
+    run(&s, "CREATE TABLE other LIKE orders WITH ('bucket' = '3'); INSERT INTO other SELECT * FROM orders").await;
+    let made = rows(&s, "SHOW CREATE TABLE other").await.join(" ");
+    assert!(made.contains("PRIMARY KEY (\"id\", \"dt\")") && made.contains("'bucket' = '3'"), "{made}");
+    assert_eq!(rows(&s, "SELECT count(*) FROM other").await, ["3"]);
+    assert_eq!(rows(&s, "SHOW TABLES LIKE 'ot%'").await, ["other"]);
+    assert_eq!(rows(&s, "SHOW COLUMNS FROM other").await.len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_and_partitions_of_an_insert_must_make_sense() {
+    let s = session();
+    run(&s, ORDERS).await;
+    for sql in [
+        "INSERT INTO orders (id, id, dt) VALUES (1, 1, 'd1')",
+        "INSERT INTO orders PARTITION (note = 'x') (id, dt, amount) VALUES (1, 'd1', 1)",
+        "INSERT INTO orders PARTITION (dt = 'd1') (id, dt) VALUES (1, 'd1')",
+        "INSERT INTO orders PARTITION (dt = 'd1') (id) VALUES (1, 2)",
+        "INSERT INTO orders$files VALUES (1)",
+    ] {
+        assert_eq!(fails(&s, sql).await.kind(), ErrorKind::Invalid, "{sql}");
+    }
+    assert_eq!(rows(&s, "SELECT count(*) FROM orders").await, ["3"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

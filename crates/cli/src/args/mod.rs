@@ -1,0 +1,159 @@
+//! The command tree: every command, flag and default in one place; help and completions come from it.
+
+mod history;
+mod rows;
+mod table;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use history::{CompactArgs, CompactCommand, FilesCommand, SnapshotCommand};
+pub(crate) use rows::{DeleteArgs, ExportArgs, FileKind, ImportArgs, InputArgs, ReadArgs};
+pub(crate) use table::{AlterArgs, CreateArgs, TableCommand};
+
+/// How results are written to standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// Aligned columns for people.
+    Table,
+    /// One JSON array.
+    Json,
+    /// One JSON object a line.
+    Ndjson,
+    /// Comma-separated values with a header.
+    Csv,
+    /// Tab-separated values with a header.
+    Tsv,
+    /// A Markdown table.
+    Markdown,
+    /// An Arrow IPC stream.
+    Arrow,
+}
+
+/// Linn: streaming lakehouse tables without a JVM.
+///
+/// Results go to standard output, everything else to standard error.
+/// Exit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 already exists, 5 unsupported, 6 conflict,
+/// 7 unavailable, 8 unknown outcome, 9 corrupt, 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "linn", version, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// Warehouse: a folder, `file:/…`, `s3://bucket/prefix` or `memory:`
+    #[arg(long, short = 'w', global = true, env = "LINN_WAREHOUSE", value_name = "URI")]
+    pub(crate) warehouse: Option<String>,
+    /// Configuration file with catalog options (YAML); default ./linn.yaml, then ~/.config/linn/config.yaml
+    #[arg(long, global = true, env = "LINN_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// A catalog option; may be given several times and wins over file and environment
+    #[arg(long = "set", short = 'S', global = true, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Format of results
+    #[arg(long, short = 'o', global = true, value_enum, default_value = "table")]
+    pub(crate) output: OutputFormat,
+    /// No progress bars
+    #[arg(long, global = true)]
+    pub(crate) no_progress: bool,
+    /// More messages on standard error (-v, -vv)
+    #[arg(short = 'v', long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run SQL: interactively, from an argument or from a file
+    Sql(SqlArgs),
+    /// Databases
+    #[command(subcommand)]
+    Db(DbCommand),
+    /// Tables and their rows
+    #[command(subcommand)]
+    Table(TableCommand),
+    /// Snapshots of a table
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
+    /// Data files of a table
+    #[command(subcommand)]
+    Files(FilesCommand),
+    /// Compaction
+    #[command(subcommand)]
+    Compact(CompactCommand),
+    /// Table options and what they mean
+    #[command(subcommand)]
+    Option(OptionCommand),
+    /// Configuration as Linn sees it
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Shell completions on standard output
+    Completions {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SqlArgs {
+    /// Run these statements and exit
+    #[arg(short = 'c', long, value_name = "SQL", conflicts_with = "file")]
+    pub(crate) command: Option<String>,
+    /// Run the statements of a file (`-` for standard input) and exit
+    #[arg(short = 'f', long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Database that unqualified names are in
+    #[arg(short = 'd', long, value_name = "DB", default_value = "default")]
+    pub(crate) database: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DbCommand {
+    /// List databases
+    List,
+    /// Create a database
+    Create {
+        /// Name
+        name: String,
+        /// Succeed when it exists
+        #[arg(long)]
+        if_not_exists: bool,
+    },
+    /// Drop a database
+    Drop {
+        /// Name
+        name: String,
+        /// Drop its tables too
+        #[arg(long)]
+        cascade: bool,
+        /// Succeed when it does not exist
+        #[arg(long)]
+        if_exists: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OptionCommand {
+    /// List table options
+    List {
+        /// Only keys that contain this
+        pattern: Option<String>,
+    },
+    /// Explain one option
+    Explain {
+        /// Key
+        key: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show every setting and where it comes from
+    Show,
+}

@@ -1,0 +1,129 @@
+//! Rows of tables: what is read, imported, exported and deleted.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadArgs {
+    /// Table as `db.table`
+    pub(crate) table: String,
+    /// Columns to read, all by default
+    #[arg(long, short = 's', value_delimiter = ',', value_name = "COLUMNS")]
+    pub(crate) select: Vec<String>,
+    /// Condition in SQL
+    #[arg(long = "where", value_name = "SQL")]
+    pub(crate) filter: Option<String>,
+    /// Rows at the most
+    #[arg(long, short = 'n')]
+    pub(crate) limit: Option<usize>,
+    /// Snapshot id
+    #[arg(long, conflicts_with_all = ["tag", "timestamp"])]
+    pub(crate) snapshot: Option<i64>,
+    /// Tag
+    #[arg(long, conflicts_with = "timestamp")]
+    pub(crate) tag: Option<String>,
+    /// Time, as milliseconds since the epoch or `yyyy-MM-dd HH:mm:ss`
+    #[arg(long)]
+    pub(crate) timestamp: Option<String>,
+    /// Table option for this read
+    #[arg(long = "option", short = 'O', value_name = "KEY=VALUE")]
+    pub(crate) options: Vec<String>,
+}
+
+/// Format of files to import and export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FileKind {
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// One JSON object a line; an array of objects is read too.
+    #[value(alias = "json")]
+    Ndjson,
+    /// Parquet.
+    Parquet,
+    /// Arrow IPC, file or stream.
+    Arrow,
+}
+
+/// How files of rows are read.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// Format; by the file's ending when not given
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FileKind>,
+    /// Text that stands for null in CSV
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    pub(crate) null: String,
+    /// Field delimiter of CSV, a comma when not given (a tab in TSV)
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) delimiter: Option<char>,
+    /// The CSV file has no header; columns come in table order
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// What to do with rows that do not fit: `fail`, or `skip:FILE` to write them aside
+    #[arg(long, default_value = "fail", value_name = "fail|skip:FILE")]
+    pub(crate) on_error: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Table as `db.table`
+    pub(crate) table: String,
+    /// Files (`-` for standard input); `.gz` and `.zst` are unpacked
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Leave out columns of the files that the table does not have
+    #[arg(long)]
+    pub(crate) ignore_unknown: bool,
+    /// Create the table from the inferred schema, which is shown first
+    #[arg(long)]
+    pub(crate) create: bool,
+    /// Primary key of a table to be created
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS", requires = "create")]
+    pub(crate) primary_key: Vec<String>,
+    /// Partition columns of a table to be created
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS", requires = "create")]
+    pub(crate) partition_by: Vec<String>,
+    /// Option of a table to be created
+    #[arg(long = "option", short = 'O', value_name = "KEY=VALUE")]
+    pub(crate) options: Vec<String>,
+    /// Replace what is there: the whole table, or the partitions in the data
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Only show the inferred schema
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Rows in a commit; 0 commits once at the end
+    #[arg(long, default_value_t = 0, value_name = "ROWS")]
+    pub(crate) commit_rows: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// File to write (`-` for standard output)
+    #[arg(long, short = 'f')]
+    pub(crate) file: PathBuf,
+    /// Format; by the file's ending when not given
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FileKind>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    /// Table as `db.table`
+    pub(crate) table: String,
+    /// File with the keys of the rows to delete (`-` for standard input); other columns do not matter
+    #[arg(required_unless_present = "filter", conflicts_with = "filter")]
+    pub(crate) file: Option<PathBuf>,
+    /// Condition in SQL
+    #[arg(long = "where", value_name = "SQL")]
+    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+}
