@@ -35,7 +35,7 @@ pub(crate) fn write(dir: &Path, size: Size) -> Result<Value> {
         let clock = start();
         let mut writer = writer(&dir.join(format!("{commit}.parquet")), sorted.schema())?;
         writer.write(&sorted)?;
-        writer.close()?;
+        finish(writer)?;
         writing += clock.elapsed();
     }
     let mut measured = record(size.rows * size.commits, size_of(dir)?, writing);
@@ -73,7 +73,7 @@ pub(crate) fn rewrite(dir: &Path) -> Result<Value> {
         }
     }
     if let Some(out) = out {
-        out.close()?;
+        finish(out)?;
     }
     Ok(record(rows, bytes, clock.elapsed()))
 }
@@ -81,6 +81,11 @@ pub(crate) fn rewrite(dir: &Path) -> Result<Value> {
 fn writer(path: &Path, schema: SchemaRef) -> Result<ArrowWriter<File>> {
     let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?)).build();
     Ok(ArrowWriter::try_new(File::create(path)?, schema, Some(properties))?)
+}
+
+/// Ends a file and has it on disk, as Linn's are before it commits them.
+fn finish(writer: ArrowWriter<File>) -> Result<()> {
+    Ok(writer.into_inner()?.sync_all()?)
 }
 
 fn reader(path: &Path, columns: &str) -> Result<ParquetRecordBatchReader> {

@@ -20,8 +20,8 @@ use crate::merge::{SortedBuffer, merge};
 use crate::read::prefetch;
 
 /// Bounds of a batch between the merge and the file.
-const FLUSH_ROWS: usize = 64 << 10;
-const FLUSH_BYTES: u64 = 16 << 20;
+const FLUSH_ROWS: usize = 32 << 10;
+const FLUSH_BYTES: u64 = 8 << 20;
 
 /// The writer of one bucket.
 pub(crate) struct BucketWriter {
