@@ -13,6 +13,7 @@ use super::levels::Levels;
 use super::pick::{Choice, Moment, Policy, drops_deletes, pick_full};
 use super::plan::{Ascent, Limits, plan};
 use super::run::{Compacted, Task};
+use crate::lookup::{LookupFiles, Shape};
 use crate::merge::{KeyOrder, MergeSpec};
 use crate::seam::{Env, Pool};
 use crate::vector::BucketVectors;
@@ -35,6 +36,9 @@ pub(crate) struct Settings {
     pub(crate) batch_size: usize,
     /// What compactions tell and look up.
     pub(crate) changes: Arc<Changes>,
+    /// The lookup files that the compactions keep; `None` where nothing is looked up.
+    lookups: Option<Arc<LookupFiles>>,
+    shape: Arc<Shape>,
     /// `full-compaction.delta-commits`.
     pub(crate) full_every: Option<usize>,
     /// With `lookup-compact=GENTLE`: how many triggers in vain make a compaction of level 0 due.
@@ -67,6 +71,8 @@ impl Settings {
                 },
             },
             batch_size: options.read_batch_size()?.max(MIN_BATCH),
+            lookups: if changes.looks_up { Some(Arc::new(LookupFiles::new(options)?)) } else { None },
+            shape: Arc::new(Shape::of(schema, &changes)),
             full_every: options.full_compaction_commits()?,
             gentle: if gentle { Some(options.lookup_compact_max_interval()?) } else { None },
             changes: Arc::new(changes),
@@ -81,6 +87,8 @@ impl Settings {
     /// The same for a job that compacts and ends: it leaves nothing at level 0 that has to leave it some time.
     pub(crate) fn at_once(mut self) -> Self {
         self.policy.force_up_level_0 |= self.changes.looks_up;
+        // Lookup files made for one compaction would be made for nothing.
+        self.lookups = self.lookups.filter(|lookups| lookups.are_beside());
         self
     }
 
@@ -223,6 +231,9 @@ impl Compactor {
             batch_size: self.settings.batch_size,
             vectors: Arc::new(self.vectors.clone()),
             changes: self.settings.changes.clone(),
+            lookups: self.settings.lookups.clone(),
+            shape: self.settings.shape.clone(),
+            env: self.env.clone(),
             below: if self.settings.changes.looks_up { below.cloned().collect() } else { Vec::new() },
             beside: None,
         };

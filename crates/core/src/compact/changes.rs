@@ -33,7 +33,7 @@ impl Changes {
         let (producer, engine) = (options.changelog_producer()?, options.merge_engine()?);
         let at_top = producer == ChangelogProducer::FullCompaction;
         // With a changelog of full compactions nothing is looked up.
-        let looks_up = !at_top && options.need_lookup()?;
+        let looks_up = !at_top && schema.is_primary_key_table() && options.need_lookup()?;
         let tells = at_top || producer == ChangelogProducer::Lookup;
         let newest_stands = engine == MergeEngine::Deduplicate && options.sequence_fields().is_empty();
         let needs_places = looks_up && options.deletion_vectors_enabled()?;

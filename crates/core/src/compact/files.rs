@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use async_trait::async_trait;
+use bytes::Bytes;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::IndexManifestEntry;
 use linn_format::types::DataField;
@@ -40,11 +41,35 @@ pub(crate) trait BucketFiles: Send + Sync {
     /// Deletes a file that no snapshot ever named; absent is fine.
     async fn delete(&self, file: &DataFileMeta) -> Result<()>;
 
+    /// A whole file beside a data file, such as its lookup file.
+    async fn read_extra(&self, file: &DataFileMeta, name: &str) -> Result<Bytes>;
+
+    /// Puts a file beside a data file; its metadata must name it.
+    async fn write_extra(&self, file: &DataFileMeta, name: &str, bytes: Bytes) -> Result<()>;
+
+    /// Deletes a file beside a data file that no snapshot ever named; absent is fine.
+    async fn delete_extra(&self, file: &DataFileMeta, name: &str) -> Result<()>;
+
     /// Writes deletion vectors into new index files, none when there are no vectors; their lines.
     async fn write_vectors(&self, vectors: &Positions) -> Result<Vec<IndexManifestEntry>>;
 
     /// Deletes an index file that no snapshot ever named; absent is fine.
     async fn delete_vectors(&self, line: &IndexManifestEntry) -> Result<()>;
+}
+
+/// Gives up files that a compaction made, and what it put beside those that only moved: `before` and `after` are what it
+/// took in and made.
+pub(crate) async fn give_up(files: &dyn BucketFiles, before: &[Arc<DataFileMeta>], after: &[Arc<DataFileMeta>]) {
+    for file in after {
+        match before.iter().find(|b| b.file_name == file.file_name) {
+            None => _ = files.delete(file).await,
+            Some(was) => {
+                for name in file.extra_files.iter().filter(|name| !was.extra_files.contains(name)) {
+                    files.delete_extra(file, name).await.ok();
+                }
+            }
+        }
+    }
 }
 
 /// Files being written.

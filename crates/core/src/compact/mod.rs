@@ -15,8 +15,9 @@ mod table;
 mod visible;
 
 pub(crate) use bucket::{Compactor, Settings};
+pub(crate) use changes::Changes;
 pub use dedicated::BucketPlan;
-pub(crate) use files::{BucketFiles, Output, Sink};
+pub(crate) use files::{BucketFiles, Output, Sink, give_up};
 pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
 pub use plan::{Ascent, Limits, Step, plan};

@@ -18,6 +18,17 @@ pub enum Step {
     Rewrite(Vec<Section>),
 }
 
+impl Step {
+    /// The files that it takes in.
+    pub fn files(&self) -> impl Iterator<Item = &Arc<DataFileMeta>> {
+        let (file, sections) = match self {
+            Self::Upgrade(file) => (Some(file), None),
+            Self::Rewrite(sections) => (None, Some(sections)),
+        };
+        file.into_iter().chain(sections.into_iter().flatten().flat_map(Section::files))
+    }
+}
+
 /// What decides between the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

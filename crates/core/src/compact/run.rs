@@ -11,9 +11,9 @@ use linn_format::manifest::{FileKind, IndexManifestEntry};
 use linn_format::types::DataField;
 
 use super::changes::Changes;
-use super::files::{BucketFiles, Output, Sink, read_run};
+use super::files::{BucketFiles, Output, Sink, give_up, read_run};
 use super::plan::Step;
-use crate::lookup::{Below, Marks};
+use crate::lookup::{Below, LookupFiles, Marks, Shape};
 use crate::merge::{Before, How, MergeSpec, Merged, Section, merge_changes};
 use crate::read::prefetch;
 use crate::seam::Env;
@@ -58,6 +58,12 @@ pub(crate) struct Task {
     /// Where rows are merged while others are encoded. Beside a writer both share the thread of the compaction, so that
     /// the writer keeps its own.
     pub(crate) beside: Option<Env>,
+    /// The lookup files that are kept; `None` where none are.
+    pub(crate) lookups: Option<Arc<LookupFiles>>,
+    /// What those of this table are made of.
+    pub(crate) shape: Arc<Shape>,
+    /// The seams.
+    pub(crate) env: Env,
 }
 
 /// Where merged rows and changes go.
@@ -76,6 +82,10 @@ impl Task {
                 self.give_up(&done.before, &done.after, &done.changelog, &[]).await;
                 return Err(e);
             }
+        }
+        if let Err(e) = self.attach(&mut done).await {
+            self.give_up(&done.before, &done.after, &done.changelog, &[]).await;
+            return Err(e);
         }
         if let Some(below) = below.filter(|_| self.changes.needs_places) {
             done.marks = below.marks().await;
@@ -100,7 +110,7 @@ impl Task {
             }
             Step::Rewrite(sections) => {
                 let (files, changelog) = self.merge(sections, before, true).await?;
-                done.before.extend(files_of(step).cloned());
+                done.before.extend(step.files().cloned());
                 done.after.extend(files);
                 done.changelog.extend(changelog);
             }
@@ -108,9 +118,18 @@ impl Task {
         Ok(())
     }
 
+    /// Puts lookup files beside the files of the output, where the table wants them.
+    async fn attach(&self, done: &mut Compacted) -> Result<()> {
+        let Some(lookups) = self.lookups.as_ref().filter(|lookups| lookups.are_beside()) else { return Ok(()) };
+        for file in &mut done.after {
+            *file = lookups.attach(&self.env, &*self.files, file.clone(), &self.shape).await?;
+        }
+        Ok(())
+    }
+
     /// What the rows of a step are compared with.
     fn before(&self, step: &Step, below: Option<&Below>) -> Before {
-        let has_new = files_of(step).any(|f| f.level == 0);
+        let has_new = step.files().any(|f| f.level == 0);
         match below {
             Some(below) if self.output_level > 0 && has_new => Before::Older(below.older()),
             None if self.changes.at_top && self.is_top => Before::Level(self.output_level),
@@ -172,23 +191,11 @@ impl Task {
         for line in index_changes.iter().filter(|line| line.kind == FileKind::Add) {
             self.files.delete_vectors(line).await.ok();
         }
-        for file in after {
-            if !before.iter().any(|b| b.file_name == file.file_name) {
-                self.files.delete(file).await.ok();
-            }
-        }
+        give_up(&*self.files, before, after).await;
         for file in changelog {
             self.files.delete(file).await.ok();
         }
     }
-}
-
-fn files_of(step: &Step) -> impl Iterator<Item = &Arc<DataFileMeta>> {
-    let (file, sections) = match step {
-        Step::Upgrade(file) => (Some(file), None),
-        Step::Rewrite(sections) => (None, Some(sections)),
-    };
-    file.into_iter().chain(sections.into_iter().flatten().flat_map(Section::files))
 }
 
 impl Sinks {

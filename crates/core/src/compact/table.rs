@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use async_trait::async_trait;
+use bytes::Bytes;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::IndexManifestEntry;
 use linn_format::row::BinaryRow;
@@ -64,6 +65,20 @@ impl BucketFiles for TableFiles {
             storage.delete(&extra_file_path(&self.table, &self.partition, self.bucket, file, name)?).await?;
         }
         storage.delete(&place_of(&self.table, &self.partition, self.bucket, file)?.path).await
+    }
+
+    async fn read_extra(&self, file: &DataFileMeta, name: &str) -> Result<Bytes> {
+        let path = extra_file_path(&self.table, &self.partition, self.bucket, file, name)?;
+        self.table.storage().read(&path, None).await
+    }
+
+    async fn write_extra(&self, file: &DataFileMeta, name: &str, bytes: Bytes) -> Result<()> {
+        let path = extra_file_path(&self.table, &self.partition, self.bucket, file, name)?;
+        self.table.storage().put(&path, bytes).await
+    }
+
+    async fn delete_extra(&self, file: &DataFileMeta, name: &str) -> Result<()> {
+        self.table.storage().delete(&extra_file_path(&self.table, &self.partition, self.bucket, file, name)?).await
     }
 
     async fn write_vectors(&self, vectors: &Positions) -> Result<Vec<IndexManifestEntry>> {

@@ -2,20 +2,20 @@
 //!
 //! Files between two keys are not opened. What is found comes out as one gather over the batches that it lies in.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
 use futures::StreamExt;
-use linn_format::file::DataFileMeta;
-use linn_format::row::columns_from_rows;
 use linn_format::types::DataField;
 use linn_format::{BatchStream, Error, Result, ResultExt};
 
-use super::Marks;
+use super::sorted::Sorted;
+use super::{Marks, mark};
 use crate::compact::{BucketFiles, Task};
-use crate::merge::{Found, KeyEncoder, Keys, MergeSpec, Older, gallop};
+use crate::merge::{Found, KeyEncoder, Keys, Older, gallop};
 use crate::vector::BucketVectors;
 
 /// The files below a compaction, walked in key order.
@@ -39,9 +39,7 @@ struct Reading {
 }
 
 struct Cursor {
-    files: Vec<Arc<DataFileMeta>>,
-    /// Least and greatest keys of the files.
-    bounds: (Keys, Keys),
+    files: Sorted,
     /// The file that is open, or that is opened next.
     file: usize,
     stream: Option<BatchStream>,
@@ -81,14 +79,8 @@ impl Join {
             schema: needs_rows.then(|| spec.input_schema().clone()),
             fields: if needs_rows { spec.read_fields().to_vec() } else { keys.into_iter().cloned().collect() },
         };
-        let mut numbers: Vec<i32> = task.below.iter().map(|f| f.level).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let level = |number: &i32| {
-            let files = task.below.iter().filter(|f| f.level == *number).cloned().collect();
-            Cursor::new(files, spec, &reading.encoder)
-        };
-        let levels = numbers.iter().map(level).collect::<Result<_>>()?;
+        let levels = Sorted::by_level(&task.below, &spec.key_fields(), &reading.encoder)?;
+        let levels = levels.into_iter().map(Cursor::new).collect();
         Ok(Self { files: task.files.clone(), levels, reading, vectors: task.vectors.clone(), marks: Marks::new() })
     }
 
@@ -126,10 +118,7 @@ impl Older for Join {
                     batches.len() - 1
                 });
                 picks.push((slot, loaded.at));
-                match self.marks.get_mut(file) {
-                    Some(marks) => _ = marks.insert(position),
-                    None => _ = self.marks.insert(file.to_owned(), [position].into_iter().collect()),
-                }
+                mark(&mut self.marks, file, position);
             }
         }
         let records = match &self.reading.schema {
@@ -152,19 +141,8 @@ fn gather(schema: &SchemaRef, batches: &[RecordBatch], picks: &[(usize, usize)])
 }
 
 impl Cursor {
-    fn new(mut files: Vec<Arc<DataFileMeta>>, spec: &MergeSpec, encoder: &KeyEncoder) -> Result<Self> {
-        let types: Vec<_> = spec.key_fields().iter().map(|f| f.data_type.clone()).collect();
-        let bounds = |files: &[Arc<DataFileMeta>], greatest: bool| {
-            let keys: Vec<_> =
-                files.iter().map(|f| if greatest { f.max_key.clone() } else { f.min_key.clone() }).collect();
-            encoder.encode(&columns_from_rows(&keys, &types)?, keys.len())
-        };
-        let least = bounds(&files, false)?;
-        let mut order: Vec<usize> = (0..files.len()).collect();
-        order.sort_by(|a, b| least.compare(*a, &least, *b));
-        files = order.into_iter().filter_map(|at| files.get(at).cloned()).collect();
-        let bounds = (bounds(&files, false)?, bounds(&files, true)?);
-        Ok(Self { files, bounds, file: 0, stream: None, streamed: 0, batch: None })
+    fn new(files: Sorted) -> Self {
+        Self { files, file: 0, stream: None, streamed: 0, batch: None }
     }
 
     /// The batches of an earlier answer are gone.
@@ -184,7 +162,7 @@ impl Cursor {
                 }
                 self.batch = None;
             }
-            if self.stream.is_some() && self.bounds.1.compare(self.file, wanted, key).is_lt() {
+            if self.stream.is_some() && self.files.place(self.file, wanted, key).is_gt() {
                 self.leave();
             }
             if let Some(stream) = &mut self.stream {
@@ -194,12 +172,14 @@ impl Cursor {
                 }
                 continue;
             }
-            while self.file < self.files.len() && self.bounds.1.compare(self.file, wanted, key).is_lt() {
-                self.file += 1;
-            }
-            let Some(file) = self.files.get(self.file) else { return Ok(Seek::End) };
-            if self.bounds.0.compare(self.file, wanted, key).is_gt() {
-                return Ok(Seek::Before);
+            let Some(file) = self.files.file(self.file) else { return Ok(Seek::End) };
+            match self.files.place(self.file, wanted, key) {
+                Ordering::Greater => {
+                    self.file += 1;
+                    continue;
+                }
+                Ordering::Less => return Ok(Seek::Before),
+                Ordering::Equal => {}
             }
             self.stream = Some(files.read(file, &reading.fields, None).await?);
         }
@@ -217,7 +197,7 @@ impl Cursor {
         let columns = columns.ok_or_else(|| Error::internal("a batch of a lookup lacks a key column"))?;
         let keys = reading.encoder.encode(&columns, rows)?;
         if (1..rows).any(|row| keys.compare(row - 1, &keys, row).is_ge()) {
-            let file = self.files.get(self.file).map_or("", |f| f.file_name.as_str());
+            let file = self.files.file(self.file).map_or("", |f| f.file_name.as_str());
             return Err(Error::corrupt("a data file is not sorted by key")).context("file", file);
         }
         self.batch = Some(Loaded { batch, keys, start: self.streamed, at: 0, slot: None });
@@ -227,7 +207,7 @@ impl Cursor {
 
     /// The record that the cursor stands at and its file, when it has the key.
     fn current(&mut self, wanted: &Keys, key: usize) -> Option<(&mut Loaded, &str)> {
-        let file = self.files.get(self.file)?;
+        let file = self.files.file(self.file)?;
         let loaded = self.batch.as_mut()?;
         let is_it = loaded.keys.compare(loaded.at, wanted, key).is_eq();
         is_it.then_some((loaded, file.file_name.as_str()))

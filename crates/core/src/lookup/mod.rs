@@ -1,8 +1,15 @@
 //! Looking up the rows that keys have in the files of a bucket.
 //!
-//! A compaction asks for many keys in order, so its lookups walk the files below it beside the merge ([`join`]).
+//! A compaction asks for keys in order. Many keys are looked up by walking the files beside the merge ([`join`]); a few
+//! are asked of lookup files, which are made once and kept ([`stored`], [`files`]).
 
+mod files;
 mod join;
+mod local;
+mod sorted;
+mod stored;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,16 +17,25 @@ use std::sync::Arc;
 use linn_format::Result;
 use roaring::RoaringTreemap;
 
-use crate::compact::Task;
+use crate::compact::{Step, Task};
 use crate::merge::Older;
+pub(crate) use files::{LookupFiles, Shape};
 use join::Join;
+use stored::Stored;
 
 /// Positions of rows by file.
 pub(crate) type Marks = BTreeMap<String, RoaringTreemap>;
 
+/// Rows of the files below a compaction, for each row of level 0 in it, from which on lookup files are asked. A walk reads
+/// all rows of a file; a lookup reads a block of some thousand, and making a lookup file costs several walks.
+const ROWS_FOR_A_LOOKUP: i64 = 256;
+
 /// The files that lie below a compaction.
-pub(crate) struct Below {
-    join: Arc<futures::lock::Mutex<Join>>,
+pub(crate) enum Below {
+    /// They are walked.
+    Walked(Arc<futures::lock::Mutex<Join>>),
+    /// Their lookup files are asked.
+    Stored(Arc<futures::lock::Mutex<Stored>>),
 }
 
 impl Below {
@@ -28,16 +44,43 @@ impl Below {
     /// # Errors
     /// `Corrupt` when a key range cannot be read.
     pub(crate) fn new(task: &Task) -> Result<Self> {
-        Ok(Self { join: Arc::new(futures::lock::Mutex::new(Join::new(task)?)) })
+        if let Some(lookups) = task.lookups.as_ref().filter(|lookups| is_for_lookups(task, lookups)) {
+            let stored = Stored::new(task, lookups.clone(), task.shape.clone())?;
+            return Ok(Self::Stored(Arc::new(futures::lock::Mutex::new(stored))));
+        }
+        Ok(Self::Walked(Arc::new(futures::lock::Mutex::new(Join::new(task)?))))
     }
 
     /// What a merge asks.
     pub(crate) fn older(&self) -> Arc<futures::lock::Mutex<dyn Older>> {
-        self.join.clone()
+        match self {
+            Self::Walked(join) => join.clone(),
+            Self::Stored(stored) => stored.clone(),
+        }
     }
 
     /// Where the records that were found lie: the output of the compaction supersedes them.
     pub(crate) async fn marks(&self) -> Marks {
-        self.join.lock().await.take_marks()
+        match self {
+            Self::Walked(join) => join.lock().await.take_marks(),
+            Self::Stored(stored) => stored.lock().await.take_marks(),
+        }
+    }
+}
+
+/// Whether a compaction has so few new rows that lookup files pay, or has the lookup files anyway.
+fn is_for_lookups(task: &Task, lookups: &LookupFiles) -> bool {
+    let rows = |files: &mut dyn Iterator<Item = &Arc<linn_format::file::DataFileMeta>>| -> i64 {
+        files.map(|f| f.row_count).fold(0, i64::saturating_add)
+    };
+    let new = rows(&mut task.steps.iter().flat_map(Step::files).filter(|f| f.level == 0));
+    let below = rows(&mut task.below.iter());
+    below > 0 && (lookups.are_beside() || new.saturating_mul(ROWS_FOR_A_LOOKUP) < below)
+}
+
+fn mark(marks: &mut Marks, file: &str, position: u64) {
+    match marks.get_mut(file) {
+        Some(rows) => _ = rows.insert(position),
+        None => _ = marks.insert(file.to_owned(), [position].into_iter().collect()),
     }
 }

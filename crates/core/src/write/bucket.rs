@@ -15,7 +15,7 @@ use super::settings::Settings;
 use super::spill::Spill;
 use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
-use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink};
+use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink, give_up};
 use crate::merge::{SortedBuffer, merge};
 use crate::read::prefetch;
 
@@ -270,9 +270,8 @@ impl BucketWriter {
             match made {
                 Some(at) => {
                     self.after.remove(at);
-                    let was_before = self.before.iter().any(|b| b.file_name == file.file_name);
-                    if !was_before && !kept.contains(file.file_name.as_str()) {
-                        self.files.delete(&file).await.ok();
+                    if !kept.contains(file.file_name.as_str()) {
+                        give_up(&*self.files, &self.before, std::slice::from_ref(&file)).await;
                     }
                 }
                 None => self.before.push(file),
@@ -290,10 +289,9 @@ impl BucketWriter {
         self.buffer.clear();
         self.spills.clear();
         drop(self.memory.take());
-        let before: HashSet<String> = self.before.drain(..).map(|f| f.file_name.clone()).collect();
-        let made = self.after.drain(..).filter(|f| !before.contains(&f.file_name));
+        give_up(&*self.files, &std::mem::take(&mut self.before), &std::mem::take(&mut self.after)).await;
         let changelog = self.changelog.drain(..).chain(self.compact_changelog.drain(..));
-        for file in self.new_files.drain(..).chain(changelog).chain(made) {
+        for file in self.new_files.drain(..).chain(changelog) {
             self.files.delete(&file).await.ok();
         }
         if let Some(compactor) = &mut self.compactor {

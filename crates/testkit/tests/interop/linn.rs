@@ -152,6 +152,11 @@ impl Ring {
         })
     }
 
+    /// Java commits rows.
+    pub(crate) fn java_commits(&mut self, rows: &[Value]) {
+        self.java.write(&self.place, rows).unwrap();
+    }
+
     /// Java commits rows and compacts.
     pub(crate) fn java_writes(&mut self, rows: &[Value]) {
         self.java_appends(rows);

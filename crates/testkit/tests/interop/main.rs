@@ -2,6 +2,7 @@
 
 mod bucket_turns;
 mod buckets;
+mod changelogs;
 mod deletion_vectors;
 mod linn;
 mod linn_writes;

@@ -278,12 +278,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_lookup_changelog_folds_to_the_table(engine in 0usize..6, small: bool, dedup: bool, mode in 0u8..3, steps in steps()) {
+    fn a_lookup_changelog_folds_to_the_table(
+        engine in 0usize..6, small: bool, dedup: bool, beside: bool, mode in 0u8..3, steps in steps(),
+    ) {
         let mut options = vec![("changelog-producer", "lookup")];
         // Files of many rows are then not small, and move as they are.
         options.push(("target-file-size", if small { "128 mb" } else { "1 kb" }));
         if dedup {
             options.push(("changelog-producer.row-deduplicate", "true"));
+        }
+        if beside {
+            // All lookups ask lookup files then.
+            options.push(("lookup.remote-file.enabled", "true"));
         }
         match mode {
             1 => options.push(("lookup-wait", "false")),

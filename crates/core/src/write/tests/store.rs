@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use async_trait::async_trait;
+use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::IndexManifestEntry;
@@ -41,6 +42,8 @@ struct State {
     live: BTreeMap<Bucket, Vec<Arc<DataFileMeta>>>,
     /// Every file that a commit named.
     committed: BTreeSet<String>,
+    /// Files beside data files.
+    extra: BTreeMap<String, Bytes>,
     /// Changelog batches that were committed and not taken yet.
     changes: Vec<RecordBatch>,
 }
@@ -209,6 +212,24 @@ impl BucketFiles for Files {
         let mut state = self.store.state.lock();
         assert!(!state.committed.contains(&file.file_name), "a committed file is deleted");
         state.written.remove(&file.file_name);
+        for name in &file.extra_files {
+            state.extra.remove(name);
+        }
+        Ok(())
+    }
+
+    async fn read_extra(&self, _file: &DataFileMeta, name: &str) -> Result<Bytes> {
+        let state = self.store.state.lock();
+        state.extra.get(name).cloned().ok_or_else(|| Error::not_found(name))
+    }
+
+    async fn write_extra(&self, _file: &DataFileMeta, name: &str, bytes: Bytes) -> Result<()> {
+        self.store.state.lock().extra.insert(name.to_owned(), bytes);
+        Ok(())
+    }
+
+    async fn delete_extra(&self, _file: &DataFileMeta, name: &str) -> Result<()> {
+        self.store.state.lock().extra.remove(name);
         Ok(())
     }
 

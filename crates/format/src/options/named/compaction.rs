@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::options::parse::invalid_value;
-use crate::options::table::{compaction, lookup};
+use crate::options::table::{compaction, lookup, write};
 use crate::options::{ChangelogProducer, OptionDef, Options};
 use crate::{Error, Result};
 
@@ -141,6 +141,69 @@ impl Options {
         let trigger = self.compaction_trigger()?;
         let interval = self.positive_opt(&lookup::LOOKUP_COMPACT_MAX_INTERVAL)?;
         Ok(interval.unwrap_or(trigger.saturating_mul(2)).max(trigger))
+    }
+
+    /// Bytes of lookup files that are kept on local disk.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no size.
+    pub fn lookup_cache_disk(&self) -> Result<u64> {
+        self.memory(&lookup::LOOKUP_CACHE_MAX_DISK_SIZE)
+    }
+
+    /// How long a lookup file is kept that is not used.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no time.
+    pub fn lookup_cache_retention(&self) -> Result<Duration> {
+        self.duration(&lookup::LOOKUP_CACHE_FILE_RETENTION)
+    }
+
+    /// Compression of lookup files.
+    pub fn lookup_compression(&self) -> &str {
+        self.text(&lookup::LOOKUP_CACHE_SPILL_COMPRESSION).unwrap_or("zstd")
+    }
+
+    /// Bytes of a block of a lookup file.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no size.
+    pub fn cache_page_size(&self) -> Result<u64> {
+        self.memory(&lookup::CACHE_PAGE_SIZE)
+    }
+
+    /// Rate of false positives of the bloom filters of lookup files; `None` when they have none.
+    ///
+    /// # Errors
+    /// `Invalid` for a bad value, or a rate that is not between 0 and 1.
+    pub fn lookup_bloom_fpp(&self) -> Result<Option<f64>> {
+        if !self.bool(&lookup::LOOKUP_CACHE_BLOOM_FILTER_ENABLED)? {
+            return Ok(None);
+        }
+        let fpp = self.double(&lookup::LOOKUP_CACHE_BLOOM_FILTER_FPP)?;
+        match fpp > 0.0 && fpp < 1.0 {
+            true => Ok(Some(fpp)),
+            false => Err(Error::invalid(format!("\"lookup.cache.bloom.filter.fpp\" = {fpp} is not between 0 and 1"))),
+        }
+    }
+
+    /// The level from which on new files get a lookup file beside them; `None` when none does.
+    ///
+    /// # Errors
+    /// `Invalid` for a bad value.
+    pub fn lookup_remote_level(&self) -> Result<Option<i32>> {
+        match self.bool(&lookup::LOOKUP_REMOTE_FILE_ENABLED)? {
+            true => self.int(&lookup::LOOKUP_REMOTE_FILE_LEVEL_THRESHOLD).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// zstd level of files on local disk.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no number.
+    pub fn spill_zstd_level(&self) -> Result<i32> {
+        self.int(&write::SPILL_COMPRESSION_ZSTD_LEVEL)
     }
 
     /// Commits between full compactions, where set; 1 when the changelog producer needs them and nothing is set.

@@ -49,7 +49,7 @@ fn field(front: &mut Front<'_>, i: usize, data_type: &DataType, out: &mut Encode
         Kind::Int | Kind::Float | Kind::Date | Kind::Time(_) => out.put_fixed(i, front.fixed::<4>()?),
         Kind::BigInt | Kind::Double => out.put_fixed(i, front.fixed::<8>()?),
         Kind::Decimal { precision, .. } if *precision <= MAX_COMPACT_DECIMAL => out.put_fixed(i, front.fixed::<8>()?),
-        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => {
+        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. } => {
             let millis = i64::from_le_bytes(front.fixed()?);
             let nanos = if *p <= MAX_COMPACT_TIMESTAMP { 0 } else { front.var::<32>()? };
             let nanos = i32::try_from(nanos).map_err(|_| Error::corrupt("timestamp of too many nanoseconds"))?;

@@ -6,7 +6,7 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use super::{header_len, put_var_int};
 use crate::row::column::{Column, Data, columns, rows, split};
 use crate::row::slot::MAX_COMPACT_DECIMAL;
-use crate::types::DataType;
+use crate::types::{DataType, split_wide};
 use crate::{Error, Result};
 
 /// The rows of some columns, one after the other, each with row kind `+I`.
@@ -54,6 +54,11 @@ fn put(column: &Column, row: usize, out: &mut Vec<u8>) -> Result<()> {
         Data::Decimal { values, precision } => put_decimal(values[row], *precision, out)?,
         Data::Timestamp { values, per_milli, .. } => {
             let (millis, nanos) = split(values[row], *per_milli);
+            out.extend(millis.to_le_bytes());
+            put_var_int(out, u64::from(nanos.unsigned_abs()));
+        }
+        Data::WideTimestamp { values, .. } => {
+            let (millis, nanos) = split_wide(values[row])?;
             out.extend(millis.to_le_bytes());
             put_var_int(out, u64::from(nanos.unsigned_abs()));
         }

@@ -71,7 +71,7 @@ fn field(kind: &Kind, a: &mut Front<'_>, b: &mut Front<'_>) -> Result<Ordering> 
             decimal(a.counted()?)?.cmp(&decimal(b.counted()?)?)
         }
         Kind::BigInt | Kind::Decimal { .. } => i64::from_le_bytes(a.fixed()?).cmp(&i64::from_le_bytes(b.fixed()?)),
-        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => {
+        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. } => {
             let precise = *p > MAX_COMPACT_TIMESTAMP;
             timestamp(a, precise)?.cmp(&timestamp(b, precise)?)
         }
