@@ -1,8 +1,11 @@
 //! Chunks of several files into one table: converted, written, committed once or every so many rows.
 
+use std::collections::BTreeSet;
+
 use arrow::record_batch::RecordBatch;
 use indicatif::ProgressBar;
 use linn::core::commit::{Commit, Overwrite};
+use linn::format::row::BinaryRow;
 use linn::{CommitOutcome, Error, Result, ResultExt, SnapshotId, Table};
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -111,6 +114,8 @@ struct Out {
     sink: Option<Sink>,
     pending: u64,
     loaded: Loaded,
+    /// Partitions with rows that may have to be compacted before they can be seen.
+    hidden: BTreeSet<Vec<u8>>,
 }
 
 struct Sink {
@@ -131,7 +136,15 @@ impl Out {
                 Some(Sink { writer: table.batch_writer(&user).await?, committer: table.committer(&user), next: 1 })
             }
         };
-        Ok(Self { table: table.clone(), mode, user, sink, pending: 0, loaded: Loaded::default() })
+        Ok(Self {
+            table: table.clone(),
+            mode,
+            user,
+            sink,
+            pending: 0,
+            loaded: Loaded::default(),
+            hidden: BTreeSet::new(),
+        })
     }
 
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -150,6 +163,7 @@ impl Out {
     async fn commit(&mut self, last: bool) -> Result<()> {
         let Some(sink) = &mut self.sink else { return Ok(()) };
         let messages = sink.writer.prepare_commit(last).await?;
+        let changed: Vec<Vec<u8>> = messages.iter().map(|m| m.partition.to_serialized().to_vec()).collect();
         let mut commit = Commit::streaming(sink.next, messages);
         sink.next += 1;
         let outcome = match self.mode {
@@ -159,8 +173,17 @@ impl Out {
             }
             _ => sink.committer.commit(commit).await?,
         };
+        let lost = matches!(outcome, CommitOutcome::CompactionLost { .. });
         self.loaded.snapshots.extend(snapshots(outcome)?);
         self.pending = 0;
+        if lost || self.mode == Mode::Overwrite {
+            self.hidden.extend(changed);
+        }
+        if lost && !last {
+            // It still believes in the levels of the compaction that was lost.
+            let fresh = self.table.batch_writer(&self.user).await?;
+            std::mem::replace(&mut sink.writer, fresh).close().await?;
+        }
         Ok(())
     }
 
@@ -171,6 +194,8 @@ impl Out {
         if let Some(sink) = self.sink.take() {
             sink.writer.close().await?;
         }
+        let hidden = std::mem::take(&mut self.hidden).into_iter().map(BinaryRow::from_serialized);
+        self.table.show_level_0(&hidden.collect::<Result<Vec<_>>>()?).await?;
         tracing::debug!(table = self.table.name(), user = self.user, rows = self.loaded.rows, "loaded");
         Ok(self.loaded)
     }

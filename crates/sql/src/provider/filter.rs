@@ -1,11 +1,25 @@
 //! DataFusion's filters as Linn's predicates.
 
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown};
 use linn::format::datum::Datum;
 use linn::format::predicate::{CompareOp, Predicate};
 use linn::format::schema::TableSchema;
 use linn::format::types::DataField;
+
+/// What a scan makes of filters: those that it applies, all or none of a filter.
+pub(super) fn pushdown(filters: &[&Expr], schema: &TableSchema) -> Vec<TableProviderFilterPushDown> {
+    let kind = |filter: &&Expr| match predicate(filter, schema) {
+        Some(_) => TableProviderFilterPushDown::Exact,
+        None => TableProviderFilterPushDown::Unsupported,
+    };
+    filters.iter().map(kind).collect()
+}
+
+/// All of these at once; `None` when there are none.
+pub(super) fn all(filters: Vec<Predicate>) -> Option<Predicate> {
+    (!filters.is_empty()).then_some(Predicate::And(filters))
+}
 
 /// The predicate that means exactly the same, if there is one.
 pub(super) fn predicate(expr: &Expr, schema: &TableSchema) -> Option<Predicate> {

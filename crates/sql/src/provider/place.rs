@@ -22,7 +22,7 @@ use linn::format::snapshot::Snapshot;
 use linn::format::types::arrow_schema;
 use linn::{Error, Result, Split, Table};
 
-use super::filter::predicate;
+use super::filter::{all, predicate, pushdown};
 use crate::error::theirs;
 
 /// The name under which a statement reads the rows that it changes.
@@ -143,9 +143,7 @@ impl TableProvider for PlacedTable {
         filters: &[Expr],
         _limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let filters: Vec<Predicate> =
-            filters.iter().filter_map(|filter| predicate(filter, self.table.schema())).collect();
-        let filter = (!filters.is_empty()).then_some(Predicate::And(filters));
+        let filter = all(filters.iter().filter_map(|filter| predicate(filter, self.table.schema())).collect());
         let projection = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let schema = Arc::new(self.schema.project(&projection)?);
         let target = state.config().target_partitions();
@@ -154,11 +152,7 @@ impl TableProvider for PlacedTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        let kind = |filter: &&Expr| match predicate(filter, self.table.schema()) {
-            Some(_) => TableProviderFilterPushDown::Exact,
-            None => TableProviderFilterPushDown::Unsupported,
-        };
-        Ok(filters.iter().map(kind).collect())
+        Ok(pushdown(filters, self.table.schema()))
     }
 }
 

@@ -12,7 +12,7 @@ use linn::format::predicate::Predicate;
 use linn::format::types::arrow_schema;
 use linn::{Result, Table};
 
-use super::filter::predicate;
+use super::filter::{all, predicate, pushdown};
 use super::scan::ScanExec;
 use crate::error::theirs;
 
@@ -60,7 +60,7 @@ impl TableProvider for LinnTable {
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let (filters, condition): (Vec<Predicate>, Vec<String>) =
             filters.iter().filter_map(|f| Some((predicate(f, self.table.schema())?, words(f)))).unzip();
-        let filter = (!filters.is_empty()).then_some(Predicate::And(filters));
+        let filter = all(filters);
         let columns = match projection {
             Some(columns) => columns.clone(),
             None => (0..self.schema.fields().len()).collect(),
@@ -71,13 +71,7 @@ impl TableProvider for LinnTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        Ok(filters
-            .iter()
-            .map(|filter| match predicate(filter, self.table.schema()) {
-                Some(_) => TableProviderFilterPushDown::Exact,
-                None => TableProviderFilterPushDown::Unsupported,
-            })
-            .collect())
+        Ok(pushdown(filters, self.table.schema()))
     }
 }
 

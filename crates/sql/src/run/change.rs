@@ -32,7 +32,9 @@ pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOpt
     }
     let (table, name) = target(session, from, options).await?;
     if !table.schema().is_primary_key_table() {
-        let deleted = replace(session, &table, &name, None, delete.selection.as_ref(), options).await?;
+        let condition = delete.selection.as_ref();
+        let chosen = Chosen { table: &table, name: &name, columns: None, condition };
+        let deleted = replace(session, chosen, options).await?;
         return Ok(Output::Done {
             message: format!("{deleted} rows deleted from {}", table.name()),
             rows: Some(deleted),
@@ -62,7 +64,10 @@ pub(super) async fn update(session: &Session, update: Update, options: &TableOpt
     let selection = update.selection.as_ref();
     let written = match table.schema().is_primary_key_table() {
         true => rewrite(session, &table, &name, &columns, selection, RowKind::UpdateAfter, options).await?,
-        false => replace(session, &table, &name, Some(&columns), selection, options).await?,
+        false => {
+            let chosen = Chosen { table: &table, name: &name, columns: Some(&columns), condition: selection };
+            replace(session, chosen, options).await?
+        }
     };
     Ok(Output::Done { message: format!("{written} rows updated in {}", table.name()), rows: Some(written) })
 }
@@ -159,33 +164,30 @@ pub(super) async fn open_target(session: &Session, parts: &[String], options: &T
 /// How often a change is made again because another commit changed the same files first.
 const TRIES: usize = 10;
 
-/// Deletes the rows where they stand, and appends what `columns` make of them. When another commit changes the same files
-/// first, nothing has happened, and the rows are looked for again.
-async fn replace(
-    session: &Session,
-    table: &Table,
-    name: &str,
-    columns: Option<&[String]>,
-    condition: Option<&Expr>,
-    options: &TableOptions,
-) -> Result<u64> {
+/// Rows of a table that are to change where they stand.
+struct Chosen<'a> {
+    table: &'a Table,
+    /// How a query names the table.
+    name: &'a str,
+    /// What replaces a row, column by column; nothing when it is deleted.
+    columns: Option<&'a [String]>,
+    condition: Option<&'a Expr>,
+}
+
+/// Deletes the rows where they stand, and appends what replaces them. When another commit changes the same files first,
+/// nothing has happened, and the rows are looked for again.
+async fn replace(session: &Session, chosen: Chosen<'_>, options: &TableOptions) -> Result<u64> {
     let mut tries = 1;
     loop {
-        match try_replace(session, table, name, columns, condition, options).await {
+        match try_replace(session, &chosen, options).await {
             Err(e) if e.kind() == ErrorKind::Conflict && tries < TRIES => tries += 1,
             result => return result,
         }
     }
 }
 
-async fn try_replace(
-    session: &Session,
-    table: &Table,
-    name: &str,
-    columns: Option<&[String]>,
-    condition: Option<&Expr>,
-    options: &TableOptions,
-) -> Result<u64> {
+async fn try_replace(session: &Session, chosen: &Chosen<'_>, options: &TableOptions) -> Result<u64> {
+    let Chosen { table, name, columns, condition } = *chosen;
     let places = [quoted(FILE), quoted(POSITION)];
     let selected: Vec<&str> = places.iter().chain(columns.into_iter().flatten()).map(String::as_str).collect();
     let mut sql = format!("SELECT {} FROM {name}", selected.join(", "));

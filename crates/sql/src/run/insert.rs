@@ -190,33 +190,19 @@ pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
     let committer = table.committer(user);
     let outcome = committer.commit(Commit::batch(messages.clone())).await?;
     writer.close().await?;
-    if matches!(outcome, CommitOutcome::CompactionLost { .. }) && table.options().wait_for_lookup()? {
-        let partitions: BTreeSet<Vec<u8>> = messages.iter().map(|m| m.partition.to_serialized().to_vec()).collect();
+    if matches!(outcome, CommitOutcome::CompactionLost { .. }) {
+        let partitions = partitions(&messages)?;
         committer.abort(&messages.into_iter().map(CommitMessage::compaction).collect::<Vec<_>>()).await?;
-        return show(table, partitions).await.map(|()| written);
+        table.show_level_0(&partitions).await?;
     }
     finish(outcome)?;
     Ok(written)
 }
 
-/// How often a compaction that others keep overtaking is tried.
-const TRIES: usize = 20;
-
-/// Compacts level 0 of partitions whose rows are in, but not to be seen before that.
-async fn show(table: &Table, partitions: BTreeSet<Vec<u8>>) -> Result<()> {
-    let partitions = partitions.into_iter().map(BinaryRow::from_serialized).collect::<Result<Vec<_>>>()?;
-    for _ in 0..TRIES {
-        let messages = table.compact(Some(&partitions), false).await?;
-        let committer = table.committer(table.env().ids.uuid());
-        let outcome = committer.commit(Commit::batch(messages.clone())).await?;
-        let CommitOutcome::CompactionLost { .. } = outcome else { return finish(outcome) };
-        committer.abort(&messages).await?;
-    }
-    Err(Error::conflict(
-        "the rows are in the table, but other commits keep coming before the compaction that shows them",
-    )
-    .with("table", table.name())
-    .with_hint("CALL sys.compact"))
+/// The partitions that messages change.
+fn partitions(messages: &[CommitMessage]) -> Result<Vec<BinaryRow>> {
+    let distinct: BTreeSet<Vec<u8>> = messages.iter().map(|m| m.partition.to_serialized().to_vec()).collect();
+    distinct.into_iter().map(BinaryRow::from_serialized).collect()
 }
 
 /// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so.
@@ -230,9 +216,11 @@ async fn overwrite(table: &Table, partition: &[(String, String)], rows: Rows) ->
     } else {
         Overwrite::Table
     };
+    let partitions = partitions(&messages)?;
     let outcome = table.committer(user).overwrite(target, Commit::batch(messages)).await?;
     writer.close().await?;
     finish(outcome)?;
+    table.show_level_0(&partitions).await?;
     Ok(Output::Done { message: format!("{written} rows overwrite {}", table.name()), rows: Some(written) })
 }
 

@@ -88,6 +88,20 @@ async fn primary_key_tables_show_rows_at_once() {
     assert!(error.to_string().contains("deletion-vectors"), "{error}");
 }
 
+#[tokio::test]
+async fn overwriting_shows_rows_at_once() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE t (id BIGINT, n BIGINT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', \
+         'deletion-vectors.enabled' = 'true', 'write-buffer-size' = '64 kb', 'write-buffer-spillable' = 'false'); \
+         INSERT INTO t VALUES (-1, 0); \
+         INSERT OVERWRITE t SELECT value % 1000, value FROM generate_series(0, 49999) AS g(value)",
+    )
+    .await;
+    assert_eq!(rows(&s, "SELECT COUNT(*), MIN(id), MIN(n) FROM t").await, ["1000|0|49000"]);
+}
+
 /// Case D4: rows would show twice.
 #[tokio::test]
 async fn regress_vectors_cannot_be_turned_on_over_data() {
