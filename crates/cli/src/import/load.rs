@@ -174,15 +174,11 @@ impl Out {
             _ => sink.committer.commit(commit).await?,
         };
         let lost = matches!(outcome, CommitOutcome::CompactionLost { .. });
+        sink.writer.settle(&outcome).await?;
         self.loaded.snapshots.extend(snapshots(outcome)?);
         self.pending = 0;
         if lost || self.mode == Mode::Overwrite {
             self.hidden.extend(changed);
-        }
-        if lost && !last {
-            // It still believes in the levels of the compaction that was lost.
-            let fresh = self.table.batch_writer(&self.user).await?;
-            std::mem::replace(&mut sink.writer, fresh).close().await?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use arrow_array::{Int8Array, RecordBatch};
 use futures::StreamExt;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::row::BinaryRow;
-use linn_format::{BatchStream, Result};
+use linn_format::{BatchStream, ErrorKind, Result};
 
 use super::budget::{MemoryBudget, Share};
 use super::check::key_value;
@@ -41,6 +41,10 @@ pub(crate) struct BucketWriter {
     before: Vec<Arc<DataFileMeta>>,
     after: Vec<Arc<DataFileMeta>>,
     compact_changelog: Vec<Arc<DataFileMeta>>,
+    /// What compactions of the last message made; not in the table if its compaction was lost.
+    handed: Vec<Arc<DataFileMeta>>,
+    /// Whether files of a compaction were gone: the levels are not those of the table any more.
+    stale: bool,
 }
 
 impl BucketWriter {
@@ -73,6 +77,8 @@ impl BucketWriter {
             before: Vec::new(),
             after: Vec::new(),
             compact_changelog: Vec::new(),
+            handed: Vec::new(),
+            stale: false,
         }
     }
 
@@ -110,8 +116,8 @@ impl BucketWriter {
         self.write_level_0().await?;
         self.take_compacted(wait || stops).await?;
         match &mut self.compactor {
-            Some(compactor) => compactor.trigger(false),
-            None => Ok(()),
+            Some(compactor) if !self.stale => compactor.trigger(false),
+            _ => Ok(()),
         }
     }
 
@@ -224,6 +230,8 @@ impl BucketWriter {
             message.compact_basis_from(&now);
         }
         message.compact_changelog = std::mem::take(&mut self.compact_changelog);
+        self.handed = made(&message.compact_before, &message.compact_after);
+        self.handed.extend(message.compact_changelog.iter().cloned());
         let empty = message.new_files.is_empty()
             && message.changelog_files.is_empty()
             && message.compact_before.is_empty()
@@ -253,10 +261,54 @@ impl BucketWriter {
             && !self.compactor.as_ref().is_some_and(|c| c.is_running() || c.is_behind())
     }
 
+    /// What is in the table only once it was committed, for a writer on top of newer levels.
+    pub(crate) async fn move_to(&mut self, newer: &mut Self, lost: bool) {
+        // A compaction of levels that are not those of the table is of no use, however it ends.
+        if let Some(compactor) = &mut self.compactor
+            && let Ok(Some(compacted)) = compactor.result(true).await
+        {
+            self.record(compacted).await;
+        }
+        if let Some(compactor) = &mut self.compactor {
+            compactor.vectors().abort(&*self.files).await;
+        }
+        give_up(&*self.files, &self.before, &self.after).await;
+        let mut unused = std::mem::take(&mut self.compact_changelog);
+        if lost {
+            unused.append(&mut self.handed);
+        }
+        for file in unused {
+            self.files.delete(&file).await.ok();
+        }
+        self.before.clear();
+        self.after.clear();
+        newer.next_sequence = newer.next_sequence.max(self.next_sequence);
+        newer.buffer = std::mem::take(&mut self.buffer);
+        newer.memory = self.memory.take();
+        newer.spills = std::mem::take(&mut self.spills);
+        newer.new_files = std::mem::take(&mut self.new_files);
+        newer.changelog = std::mem::take(&mut self.changelog);
+        if let Some(compactor) = &mut newer.compactor {
+            compactor.add(&newer.new_files);
+        }
+    }
+
+    /// Whether files that the writer counts on are gone.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stale
+    }
+
     async fn take_compacted(&mut self, wait: bool) -> Result<()> {
         let Some(compactor) = &mut self.compactor else { return Ok(()) };
-        if let Some(compacted) = compactor.result(wait).await? {
-            self.record(compacted).await;
+        match compactor.result(wait).await {
+            Ok(Some(compacted)) => self.record(compacted).await,
+            Ok(None) => {}
+            // Another compaction came first, and its snapshot's predecessors have expired: this one is dropped.
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                tracing::warn!(bucket = self.bucket, error = %e, "a compaction lost its files to another");
+                self.stale = true;
+            }
+            Err(e) => return Err(e),
         }
         Ok(())
     }
@@ -298,6 +350,12 @@ impl BucketWriter {
             compactor.vectors().abort(&*self.files).await;
         }
     }
+}
+
+/// Files that a compaction wrote, without those that only moved to another level.
+fn made(before: &[Arc<DataFileMeta>], after: &[Arc<DataFileMeta>]) -> Vec<Arc<DataFileMeta>> {
+    let before: HashSet<&str> = before.iter().map(|f| f.file_name.as_str()).collect();
+    after.iter().filter(|f| !before.contains(f.file_name.as_str())).cloned().collect()
 }
 
 async fn write_all(mut sink: Box<dyn Sink>, mut batches: BatchStream) -> Result<Vec<Arc<DataFileMeta>>> {

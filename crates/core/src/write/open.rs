@@ -151,6 +151,19 @@ impl OneBucket {
         }
     }
 
+    /// Goes on with the same rows on top of what the table holds now. With `lost` the compaction of the last message was
+    /// not committed, and its files go.
+    pub(crate) async fn move_to(&mut self, newer: &mut Self, lost: bool) {
+        if let (Self::MergeTree(old), Self::MergeTree(newer)) = (self, newer) {
+            old.move_to(newer, lost).await;
+        }
+    }
+
+    /// Whether files that the writer counts on are gone from the table.
+    pub(crate) fn is_stale(&self) -> bool {
+        matches!(self, Self::MergeTree(writer) if writer.is_stale())
+    }
+
     /// Takes a message back that will not be committed now.
     pub(crate) fn take_back(&mut self, message: CommitMessage) {
         match self {

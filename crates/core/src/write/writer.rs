@@ -20,7 +20,7 @@ use super::routing::Routing;
 use super::settings::Settings;
 use crate::append;
 use crate::assign::Messages;
-use crate::commit::CommitMessage;
+use crate::commit::{CommitMessage, CommitOutcome};
 use crate::compact::BucketFiles;
 use crate::seam::Env;
 use crate::table::Table;
@@ -218,6 +218,10 @@ impl TableWriter {
     /// What writing and compacting yield; what was written already is handed over by a later call.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
         self.usable()?;
+        let stale: Vec<_> = self.writers.iter().filter(|(_, w)| w.is_stale()).map(|(key, _)| key.clone()).collect();
+        for key in stale {
+            self.refresh_bucket(&key, false).await?;
+        }
         let full = self.due().await?;
         let env = self.env.clone();
         let parallelism = env.spawn.parallelism(crate::seam::Pool::Work).max(1);
@@ -277,6 +281,49 @@ impl TableWriter {
             }
         }
         Err(failure)
+    }
+
+    /// Tells the writer how the commit of what it handed over ended. When the compaction was not committed, because another
+    /// one came first, it is dropped, and the writer goes on from what the table holds now. To be called when nothing else
+    /// that was handed over waits for its commit.
+    ///
+    /// # Errors
+    /// `Unavailable` or `Corrupt` from reading the table; the writer is as before then.
+    pub async fn settle(&mut self, outcome: &CommitOutcome) -> Result<()> {
+        match outcome {
+            CommitOutcome::CompactionLost { .. } | CommitOutcome::Conflict(_) => self.refresh_buckets(true).await,
+            CommitOutcome::Committed(_) | CommitOutcome::Unknown(_) => Ok(()),
+        }
+    }
+
+    /// Looks at the table anew: what other writers and compactions have done since the buckets were opened. Rows that were
+    /// written stay; compactions that have not been handed over are dropped.
+    ///
+    /// # Errors
+    /// As [`TableWriter::settle`].
+    pub async fn refresh(&mut self) -> Result<()> {
+        self.refresh_buckets(false).await
+    }
+
+    async fn refresh_buckets(&mut self, lost: bool) -> Result<()> {
+        let keys: Vec<_> = self.writers.keys().cloned().collect();
+        for key in keys {
+            self.refresh_bucket(&key, lost).await?;
+        }
+        Ok(())
+    }
+
+    async fn refresh_bucket(&mut self, key: &(Vec<u8>, i32), lost: bool) -> Result<()> {
+        if matches!(self.opener, Opener::Append(..)) {
+            return Ok(());
+        }
+        let partition = BinaryRow::from_serialized(key.0.clone())?;
+        let mut newer = self.opener.open(&partition, key.1, &self.budget).await?;
+        if let Some(writer) = self.writers.get_mut(key) {
+            writer.move_to(&mut newer, lost).await;
+            *writer = newer;
+        }
+        Ok(())
     }
 
     /// Ends the writer; what was not handed over by [`TableWriter::prepare_commit`] is given up and its files deleted.

@@ -186,9 +186,10 @@ pub(super) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, 
 /// Writes rows and commits them once.
 pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.env().ids.uuid();
-    let (written, writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
+    let (written, mut writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
     let committer = table.committer(user);
     let outcome = committer.commit(Commit::batch(messages.clone())).await?;
+    writer.settle(&outcome).await?;
     writer.close().await?;
     if matches!(outcome, CommitOutcome::CompactionLost { .. }) {
         let partitions = partitions(&messages)?;
