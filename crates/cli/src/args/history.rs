@@ -42,8 +42,8 @@ pub(crate) enum FilesCommand {
 pub(crate) enum CompactCommand {
     /// Show what a compaction would do
     Plan(CompactArgs),
-    /// Compact
-    Run(CompactArgs),
+    /// Compact tables, once or as they change
+    Run(CompactRunArgs),
 }
 
 #[derive(Debug, Args)]
@@ -56,4 +56,29 @@ pub(crate) struct CompactArgs {
     /// Merge everything into the top level
     #[arg(long)]
     pub(crate) full: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompactRunArgs {
+    /// Tables as `db.table`, databases as `db`, or patterns such as `db.*` and `*.orders_?`
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) targets: Vec<String>,
+    /// Partition as `key=value,key=value`; may be given several times
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) partition: Vec<String>,
+    /// Merge everything into the top level
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Do only what the tables' options say is due (the default)
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) minor: bool,
+    /// Go on as new snapshots come, until interrupted
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Seconds between looks at the tables
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "watch")]
+    pub(crate) interval: u64,
+    /// Most buckets at once; never more than half of the processors
+    #[arg(long, value_name = "N")]
+    pub(crate) parallelism: Option<usize>,
 }

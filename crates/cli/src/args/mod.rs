@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use history::{CompactArgs, CompactCommand, FilesCommand, SnapshotCommand};
+pub(crate) use history::{CompactArgs, CompactCommand, CompactRunArgs, FilesCommand, SnapshotCommand};
 pub(crate) use rows::{DeleteArgs, ExportArgs, FileKind, ImportArgs, InputArgs, ReadArgs};
 pub(crate) use table::{AlterArgs, CreateArgs, TableCommand};
 

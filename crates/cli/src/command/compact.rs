@@ -1,15 +1,16 @@
-//! `linn compact`: what a compaction would do, and doing it.
+//! `linn compact`: what a compaction would do, and doing it, once or as new snapshots come.
 
 use linn::core::commit::Commit;
-use linn::core::compact::Step;
+use linn::core::compact::{CompactJob, Step};
 use linn::format::partition::partition_from_values;
 use linn::format::row::BinaryRow;
-use linn::{Result, Table};
+use linn::{Catalog, Error, Identifier, Result, Table};
 
 use super::files::partition;
-use crate::args::{CompactArgs, CompactCommand};
+use super::watch::Watch;
+use crate::args::{CompactArgs, CompactCommand, CompactRunArgs};
 use crate::config::key_value;
-use crate::context::Context;
+use crate::context::{Context, DATABASE, identifier};
 use crate::import::load::{shown, snapshots};
 use crate::output::Columns;
 
@@ -39,24 +40,122 @@ async fn plan(context: &Context, args: &CompactArgs) -> Result<()> {
         .show(context.output)
 }
 
-async fn compact(context: &Context, args: &CompactArgs) -> Result<()> {
-    let table = context.table(&args.table).await?;
+async fn compact(context: &Context, args: &CompactRunArgs) -> Result<()> {
+    let catalog = context.catalog()?;
+    let mut watch = Watch::new();
+    loop {
+        let tables = targets(catalog.as_ref(), &args.targets).await?;
+        let mut failure = None;
+        for id in &tables {
+            if watch.is_stopped() {
+                return Ok(());
+            }
+            match compact_one(context, catalog.as_ref(), args, id, &mut watch).await {
+                Ok(()) => {}
+                // Of several tables one that fails does not hold the others up.
+                Err(e) if tables.len() > 1 || args.watch => {
+                    eprintln!("{id}: {e}");
+                    failure.get_or_insert(e);
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        if !args.watch {
+            return failure.map_or(Ok(()), Err);
+        }
+        if !watch.pause(args.interval).await {
+            eprintln!("stopped");
+            return Ok(());
+        }
+    }
+}
+
+/// Compacts a table, unless nothing has been committed since this was done last.
+async fn compact_one(
+    context: &Context,
+    catalog: &dyn Catalog,
+    args: &CompactRunArgs,
+    id: &Identifier,
+    watch: &mut Watch,
+) -> Result<()> {
+    let table = catalog.table(id).await?;
+    let latest = linn::core::Snapshots::new(&table).latest_id().await?;
+    if watch.has_seen(id, latest) {
+        return Ok(());
+    }
     let partitions = partitions(&table, &args.partition)?;
     let bar = context.progress.rows();
-    let messages = table.compact(partitions.as_deref(), args.full).await;
+    let job = CompactJob { partitions: partitions.as_deref(), full: args.full, parallelism: args.parallelism };
+    let messages = table.compact_job(job).await;
     bar.finish_and_clear();
     let messages = messages?;
     let files = |side: fn(&linn::CommitMessage) -> usize| messages.iter().map(side).sum::<usize>();
     let (before, after) = (files(|m| m.compact_before.len()), files(|m| m.compact_after.len()));
     if messages.is_empty() {
-        eprintln!("nothing in {} is due for compaction", table.name());
+        watch.saw(id, latest);
+        if !args.watch {
+            eprintln!("nothing in {} is due for compaction", table.name());
+        }
         return Ok(());
     }
     let buckets = messages.len();
     let committer = table.committer(table.env().ids.uuid());
     let made = snapshots(committer.commit(Commit::batch(messages)).await?)?;
-    eprintln!("{before} files became {after} in {buckets} buckets of {} (snapshot {})", table.name(), shown(&made));
+    match made.as_slice() {
+        [] => eprintln!("another job came first in {}; its compaction stands", table.name()),
+        made => {
+            eprintln!(
+                "{before} files became {after} in {buckets} buckets of {} (snapshot {})",
+                table.name(),
+                shown(made)
+            );
+        }
+    }
     Ok(())
+}
+
+/// The tables that names and patterns mean: `db.table`, `table` of the default database, `db` or `db.*` for all tables of a
+/// database, and `*` and `?` anywhere.
+async fn targets(catalog: &dyn Catalog, names: &[String]) -> Result<Vec<Identifier>> {
+    let mut found = Vec::new();
+    for name in names {
+        let before = found.len();
+        if name.contains(['*', '?']) {
+            let (databases, tables) = name.split_once('.').unwrap_or((DATABASE, name));
+            for database in catalog.list_databases().await?.iter().filter(|d| matches(databases, d)) {
+                let listed = catalog.list_tables(database).await?;
+                let chosen = listed.iter().filter(|table| matches(tables, table));
+                found.extend(chosen.map(|table| Identifier::new(database, table)).collect::<Result<Vec<_>>>()?);
+            }
+        } else if !name.contains('.') && catalog.list_databases().await?.contains(name) {
+            let listed = catalog.list_tables(name).await?;
+            found.extend(listed.iter().map(|table| Identifier::new(name, table)).collect::<Result<Vec<_>>>()?);
+        } else {
+            found.push(identifier(name)?);
+        }
+        if found.len() == before {
+            return Err(Error::not_found("no table is meant by the name").with("name", name));
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|id| seen.insert(id.clone()));
+    Ok(found)
+}
+
+/// Whether a name is of a pattern: `*` stands for any characters, `?` for one.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut rest = pattern.chars();
+    match rest.next() {
+        None => name.is_empty(),
+        Some('*') => {
+            let rest = rest.as_str();
+            name.char_indices().map(|(at, _)| at).chain([name.len()]).any(|at| matches(rest, &name[at..]))
+        }
+        Some(c) => {
+            let mut name = name.chars();
+            name.next().is_some_and(|n| c == '?' || c == n) && matches(rest.as_str(), name.as_str())
+        }
+    }
 }
 
 /// Partitions from `key=value,key=value`; `None` means all.
@@ -74,4 +173,26 @@ fn partitions(table: &Table, specs: &[String]) -> Result<Option<Vec<BinaryRow>>>
             .map_err(|e| e.with("partition", spec))
     };
     specs.iter().map(one).collect::<Result<Vec<_>>>().map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, name, expected) in [
+            ("*", "orders", true),
+            ("ord*", "orders", true),
+            ("*s", "orders", true),
+            ("o?d*s", "orders", true),
+            ("ord", "orders", false),
+            ("?", "ab", false),
+            ("", "", true),
+            ("a*b*c", "a1b2b3c", true),
+            ("ä*", "äöü", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
 }

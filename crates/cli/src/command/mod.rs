@@ -16,6 +16,7 @@ mod snapshot;
 mod sql;
 mod table;
 mod tree;
+mod watch;
 
 use clap::CommandFactory;
 use linn::Result;

@@ -1,5 +1,6 @@
 //! The binary as users run it, in an empty folder, judged by its output and its exit code.
 
+mod compaction_jobs_cover_many_tables;
 mod demo;
 mod errors_say_what_where_and_how;
 mod import_refuses_or_sets_aside_bad_rows;

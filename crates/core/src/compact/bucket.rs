@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use futures::channel::oneshot;
 use linn_format::file::DataFileMeta;
+use linn_format::options::MergeEngine;
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
 use super::changes::Changes;
+use super::expire::Expiry;
 use super::files::BucketFiles;
 use super::levels::Levels;
 use super::pick::{Choice, Moment, Policy, drops_deletes, pick_full};
 use super::plan::{Ascent, Limits, plan};
 use super::run::{Compacted, Task};
 use crate::lookup::{LookupFiles, Shape};
-use crate::merge::{KeyOrder, MergeSpec};
+use crate::merge::{KeyOrder, MergeSpec, SpillLimit};
 use crate::seam::{Env, Pool};
 use crate::vector::BucketVectors;
 
@@ -30,8 +32,16 @@ pub(crate) struct Settings {
     pub(crate) num_levels: usize,
     /// `num-sorted-run.stop-trigger`.
     pub(crate) stop_trigger: usize,
-    /// Small files and forced rewrites; its highest level is replaced by each bucket's.
+    /// Small files; its highest level is replaced by each bucket's.
     pub(crate) limits: Limits,
+    /// `compaction.force-rewrite-all-files`.
+    rewrite_all: bool,
+    /// Whether a retraction that nothing came before still means something: a sum goes on from it (cases: M13).
+    keeps_retractions: bool,
+    /// When runs are spilled.
+    spill: SpillLimit,
+    /// Which rows are left out for their age.
+    expiry: Option<Expiry>,
     /// Rows in a batch.
     pub(crate) batch_size: usize,
     /// What compactions tell and look up.
@@ -62,7 +72,6 @@ impl Settings {
             limits: Limits {
                 small_file_size: i64::try_from(options.small_file_size(true)?).unwrap_or(i64::MAX),
                 max_level: 0,
-                rewrite_all: flag("compaction.force-rewrite-all-files"),
                 ascent: match (changes.needs_places, changes.newest_stands) {
                     (true, true) => Ascent::Clean,
                     (true, false) => Ascent::CleanToTheTop,
@@ -70,6 +79,13 @@ impl Settings {
                     (false, _) => Ascent::Free,
                 },
             },
+            rewrite_all: flag("compaction.force-rewrite-all-files"),
+            keeps_retractions: options.merge_engine()? == MergeEngine::Aggregate
+                && !flag("aggregation.remove-record-on-delete")
+                && !changes.looks_up
+                && !changes.at_top,
+            spill: SpillLimit::of(options)?,
+            expiry: Expiry::of(schema)?,
             batch_size: options.read_batch_size()?.max(MIN_BATCH),
             lookups: if changes.looks_up { Some(Arc::new(LookupFiles::new(options)?)) } else { None },
             shape: Arc::new(Shape::of(schema, &changes)),
@@ -92,6 +108,11 @@ impl Settings {
         self
     }
 
+    /// Whether a file has to be rewritten although it could stay as it is.
+    fn must_rewrite(&self, file: &DataFileMeta, now_millis: i64) -> bool {
+        self.rewrite_all || self.expiry.as_ref().is_some_and(|e| e.has_expired(file, now_millis))
+    }
+
     /// What would be compacted. A complete compaction leaves no deletion vectors.
     pub(crate) fn choose(
         &self,
@@ -100,8 +121,11 @@ impl Settings {
         full: bool,
         moment: Moment,
     ) -> Option<Choice> {
+        let now_millis = moment.now_millis;
         match full {
-            true => pick_full(levels, |file| self.limits.rewrite_all || vectors.get(&file.file_name).is_some()),
+            true => {
+                pick_full(levels, |file| self.must_rewrite(file, now_millis) || vectors.get(&file.file_name).is_some())
+            }
             false => self.policy.pick(levels, moment),
         }
     }
@@ -215,7 +239,9 @@ impl Compactor {
         if choice.output_level == max_level {
             self.last_full_millis = Some(now_millis);
         }
-        let forced = |file: &DataFileMeta| full && self.vectors.get(&file.file_name).is_some();
+        let forced = |file: &DataFileMeta| {
+            self.settings.must_rewrite(file, now_millis) || (full && self.vectors.get(&file.file_name).is_some())
+        };
         let steps = plan(&choice, &self.order, Limits { max_level, ..self.settings.limits }, &forced)?;
         if steps.is_empty() {
             return Ok(None);
@@ -227,13 +253,16 @@ impl Compactor {
             steps,
             output_level: choice.output_level,
             is_top: choice.output_level == max_level,
-            drop_deletes: drops_deletes(&self.levels, choice.output_level, self.settings.keeps_vectors()),
+            drop_deletes: drops_deletes(&self.levels, choice.output_level, self.settings.keeps_vectors())
+                && !self.settings.keeps_retractions,
             batch_size: self.settings.batch_size,
+            spill: self.settings.spill,
+            expiry: self.settings.expiry.clone(),
+            env: self.env.clone(),
             vectors: Arc::new(self.vectors.clone()),
             changes: self.settings.changes.clone(),
             lookups: self.settings.lookups.clone(),
             shape: self.settings.shape.clone(),
-            env: self.env.clone(),
             below: if self.settings.changes.looks_up { below.cloned().collect() } else { Vec::new() },
             beside: None,
         };

@@ -1,27 +1,27 @@
 //! Compaction as a job of its own: all buckets of a snapshot are looked at, and what is due is done.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
+use std::future::Future;
 use std::sync::Arc;
 
+use futures::StreamExt;
 use futures::channel::oneshot;
-use linn_format::file::DataFileMeta;
+use futures::stream::FuturesUnordered;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
-use super::bucket::{Compactor, Settings};
+use super::bucket::Compactor;
 use super::pick::{Choice, Reason};
 use super::plan::Step;
+use super::queue::Queue;
 use super::run::{Compacted, Task};
-use super::table::TableFiles;
 use crate::append;
 use crate::commit::CommitMessage;
-use crate::merge::{KeyOrder, MergeSpec};
 use crate::postpone::{self, POSTPONED, Waiting};
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
-use crate::vector::{BucketVectors, vector_lines};
 
 /// What a compaction would do in one bucket.
 #[derive(Debug, Clone)]
@@ -56,10 +56,13 @@ impl From<Waiting> for BucketPlan {
 }
 
 /// A compaction that is due.
-struct Due {
-    plan: BucketPlan,
-    compactor: Compactor,
-    task: Task,
+pub(super) struct Due {
+    /// What it does, for display.
+    pub(super) plan: BucketPlan,
+    /// The bucket.
+    pub(super) compactor: Compactor,
+    /// What there is to run.
+    pub(super) task: Task,
 }
 
 impl Due {
@@ -86,9 +89,15 @@ impl Due {
     }
 }
 
-struct Bucket {
-    total_buckets: i32,
-    files: Vec<Arc<DataFileMeta>>,
+/// What a compaction as a job of its own covers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CompactJob<'a> {
+    /// Only these partitions.
+    pub partitions: Option<&'a [BinaryRow]>,
+    /// Everything into the highest level, instead of what the table's options say is due.
+    pub full: bool,
+    /// Most buckets at once; without it as many as the compaction pool has threads.
+    pub parallelism: Option<usize>,
 }
 
 /// Rows of a table that wait for a bucket.
@@ -110,7 +119,7 @@ impl Postponed {
 }
 
 impl Table {
-    /// What [`Table::compact`] would do at the latest snapshot, for display.
+    /// What [`Table::compact`] would do at the latest snapshot, for display, in the order in which it would be done.
     ///
     /// # Errors
     /// As [`Table::compact`].
@@ -119,54 +128,63 @@ impl Table {
             let bins = append::plan(self, partitions, full).await?;
             return Ok(bins.into_iter().map(BucketPlan::from).collect());
         }
+        let mut queue = Queue::new(self, CompactJob { partitions, full, parallelism: None }).await?;
         let postponed = self.postponed(partitions).await?;
+        if let Some(postponed) = &postponed {
+            queue.leave_out(|partition| postponed.has(partition));
+        }
         let mut plans: Vec<BucketPlan> = Vec::new();
-        for due in self.compactions(partitions, full).await? {
-            if !postponed.as_ref().is_some_and(|postponed| postponed.has(&due.plan.partition)) {
-                plans.push(due.plan);
-            }
+        while let Some(due) = queue.next().await? {
+            plans.push(due.plan);
         }
         plans.extend(postponed.into_iter().flat_map(|postponed| postponed.waiting).map(BucketPlan::from));
         Ok(plans)
     }
 
     /// Compacts a table at its latest snapshot, all of it or some partitions, completely or only what the
-    /// table's options say is due, and returns what to commit. Files are read and written on the compaction pool, as
-    /// many buckets at once as it has threads; `write-only` does not matter here.
+    /// table's options say is due, and returns what to commit. `write-only` does not matter here.
+    ///
+    /// # Errors
+    /// As [`Table::compact_job`].
+    pub async fn compact(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<CommitMessage>> {
+        self.compact_job(CompactJob { partitions, full, parallelism: None }).await
+    }
+
+    /// Compacts what a job covers at the table's latest snapshot, and returns what to commit. Files are read and written on
+    /// the compaction pool; memory is bounded by the buckets at once times the runs of a section times a batch.
     ///
     /// # Errors
     /// `Unsupported` for a table whose compaction needs what Linn lacks. When one bucket fails, the new files of the
     /// others are deleted.
-    pub async fn compact(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<CommitMessage>> {
+    pub async fn compact_job(&self, job: CompactJob<'_>) -> Result<Vec<CommitMessage>> {
         if !self.schema().is_primary_key_table() {
-            return append::compact(self, partitions, full).await;
+            return append::compact(self, job.partitions, job.full).await;
         }
-        let mut waiting: VecDeque<_> = self.compactions(partitions, full).await?.into();
+        let mut queue = Queue::new(self, job).await?;
         // Rows that wait for a bucket are placed afterwards, which compacts the other buckets of their partitions too.
-        let postponed = self.postponed(partitions).await?;
-        waiting.retain(|due| !postponed.as_ref().is_some_and(|postponed| postponed.has(&due.plan.partition)));
-        let parallelism = self.env().spawn.parallelism(Pool::Compaction).max(1);
-        let mut running = VecDeque::new();
+        let postponed = self.postponed(job.partitions).await?;
+        if let Some(postponed) = &postponed {
+            queue.leave_out(|partition| postponed.has(partition));
+        }
+        let threads = self.env().spawn.parallelism(Pool::Compaction).max(1);
+        let parallelism = job.parallelism.map_or(threads, |most| most.clamp(1, threads));
+        let mut running = FuturesUnordered::new();
         let mut done: Vec<(Task, CommitMessage)> = Vec::new();
         let mut failure: Option<Error> = None;
         loop {
             while running.len() < parallelism && failure.is_none() {
-                let Some(due) = waiting.pop_front() else { break };
-                let (sender, receiver) = oneshot::channel();
-                let work = Task { beside: Some(self.env().clone()), ..due.task.clone() };
-                let run = async move {
-                    sender.send(work.run().await).ok();
-                };
-                self.env().spawn.spawn(Pool::Compaction, Box::pin(run));
-                running.push_back((due, receiver));
+                match queue.next().await {
+                    Ok(Some(due)) => running.push(self.start(due)),
+                    Ok(None) => break,
+                    Err(e) => failure = Some(e),
+                }
             }
-            let Some((due, receiver)) = running.pop_front() else { break };
-            let result = receiver.await.unwrap_or_else(|_| Err(Error::internal("a compaction ended without a result")));
-            let result = match result {
+            let Some((due, compacted)) = running.next().await else { break };
+            let handed = match compacted {
                 Ok(compacted) => due.message(compacted).await,
                 Err(e) => Err(e),
             };
-            match result {
+            match handed {
                 Ok(message) => done.push(message),
                 Err(e) => {
                     failure.get_or_insert(e);
@@ -174,7 +192,7 @@ impl Table {
             }
         }
         let placed = match (&failure, postponed) {
-            (None, Some(postponed)) => postponed.place(self, full).await,
+            (None, Some(postponed)) => postponed.place(self, job.full).await,
             _ => Ok(Vec::new()),
         };
         let placed = placed.unwrap_or_else(|e| {
@@ -182,7 +200,7 @@ impl Table {
             Vec::new()
         });
         match failure {
-            None => Ok(done.into_iter().map(|(_, message)| message).chain(placed).collect()),
+            None => Ok(in_order(done.into_iter().map(|(_, message)| message).chain(placed).collect())),
             Some(e) => {
                 for (task, message) in done {
                     let CommitMessage { compact_before, compact_after, compact_changelog, .. } = &message;
@@ -201,64 +219,35 @@ impl Table {
         }
         let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(None) };
         let waiting = postpone::waiting(self, &snapshot, partitions).await?;
+        let mut scan = self.scan().snapshot(Arc::clone(&snapshot)).every_level();
+        if let Some(partitions) = partitions {
+            scan = scan.partitions(partitions.to_vec());
+        }
         let mut buckets: HashMap<BinaryRow, BTreeSet<i32>> = HashMap::new();
-        for (partition, bucket) in self.buckets(Arc::clone(&snapshot), partitions).await?.into_keys() {
-            buckets.entry(BinaryRow::from_serialized(partition)?).or_default().insert(bucket);
+        for load in scan.bucket_loads().await? {
+            buckets.entry(load.partition).or_default().insert(load.bucket);
         }
         Ok(Some(Postponed { snapshot, waiting, buckets }))
     }
 
-    async fn compactions(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<Due>> {
-        let table = self.widened();
-        let settings = Arc::new(Settings::of(table.schema())?.at_once());
-        let spec = Arc::new(MergeSpec::of(table.schema(), &table.schema().fields)?);
-        let order = KeyOrder::of(table.schema());
-        let mut compactions = Vec::new();
-        let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(compactions) };
-        let lines = match settings.keeps_vectors() {
-            true => vector_lines(self, &snapshot).await?,
-            false => Vec::new(),
+    /// Starts a compaction on its pool.
+    fn start(&self, due: Due) -> impl Future<Output = (Due, Result<Compacted>)> + use<> {
+        let (sender, receiver) = oneshot::channel();
+        let work = Task { beside: Some(self.env().clone()), ..due.task.clone() };
+        let run = async move {
+            sender.send(work.run().await).ok();
         };
-        for ((partition, bucket), found) in self.buckets(snapshot, partitions).await? {
-            let partition = BinaryRow::from_serialized(partition)?;
-            let of_bucket = lines.iter().filter(|line| line.partition == partition && line.bucket == bucket);
-            let vectors = BucketVectors::load(self, of_bucket.cloned().collect()).await?;
-            let files = Arc::new(TableFiles {
-                table: table.clone(),
-                partition: partition.clone(),
-                bucket,
-                batch_size: settings.batch_size,
-                alone: true,
-            });
-            let (env, spec, order, settings) = (self.env().clone(), spec.clone(), order.clone(), settings.clone());
-            let mut compactor = Compactor::new(env, files, spec, order, settings, found.files, vectors);
-            if let Some((choice, task)) = compactor.task(full)? {
-                let steps = task.steps.clone();
-                let total_buckets = found.total_buckets;
-                let plan = BucketPlan { partition, bucket, total_buckets, choice, steps };
-                compactions.push(Due { plan, compactor, task });
-            }
+        self.env().spawn.spawn(Pool::Compaction, Box::pin(run));
+        async move {
+            let lost = || Err(Error::internal("a compaction ended without a result"));
+            (due, receiver.await.unwrap_or_else(|_| lost()))
         }
-        Ok(compactions)
     }
+}
 
-    /// The files of every bucket at a snapshot, by serialised partition and bucket.
-    async fn buckets(
-        &self,
-        snapshot: Arc<Snapshot>,
-        partitions: Option<&[BinaryRow]>,
-    ) -> Result<BTreeMap<(Vec<u8>, i32), Bucket>> {
-        let mut buckets: BTreeMap<(Vec<u8>, i32), Bucket> = BTreeMap::new();
-        let mut scan = self.scan().with_statistics().snapshot(snapshot).every_level();
-        if let Some(partitions) = partitions {
-            scan = scan.partitions(partitions.to_vec());
-        }
-        for split in scan.plan().await?.splits {
-            let key = (split.partition.to_serialized().to_vec(), split.bucket);
-            let bucket =
-                buckets.entry(key).or_insert_with(|| Bucket { total_buckets: split.total_buckets, files: Vec::new() });
-            bucket.files.extend(split.files);
-        }
-        Ok(buckets)
-    }
+/// Messages by partition and bucket.
+fn in_order(mut messages: Vec<CommitMessage>) -> Vec<CommitMessage> {
+    messages
+        .sort_by(|a, b| a.partition.to_serialized().cmp(&b.partition.to_serialized()).then(a.bucket.cmp(&b.bucket)));
+    messages
 }

@@ -36,8 +36,6 @@ pub struct Limits {
     pub small_file_size: i64,
     /// The highest level; a file with retractions cannot move there as it is.
     pub max_level: i32,
-    /// `compaction.force-rewrite-all-files`.
-    pub rewrite_all: bool,
     /// When a file of level 0 may move up as it is.
     pub ascent: Ascent,
 }
@@ -130,7 +128,7 @@ impl Planner<'_> {
         let retracts = file.delete_row_count.is_none_or(|rows| rows > 0);
         let to_the_top = self.output_level == self.limits.max_level;
         let stuck = file.level == 0 && !self.limits.ascent.allows(retracts, to_the_top);
-        let forced = self.limits.rewrite_all || (self.must_rewrite)(&file);
+        let forced = (self.must_rewrite)(&file);
         if forced || stuck || (to_the_top && retracts) {
             self.steps.push(Step::Rewrite(vec![single(file)]));
         } else if file.level != self.output_level {

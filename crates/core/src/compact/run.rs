@@ -1,9 +1,10 @@
 //! Carrying out a plan: sections are merged and written, files are moved to their new level, changes are told.
 //!
-//! Memory is bounded by the runs of one section times a batch. A compaction that fails deletes what it wrote.
+//! Memory is bounded by the runs of one section times a batch, and where there are many by what spills hold. A compaction that fails deletes what it wrote.
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use futures::StreamExt;
 use linn_format::Result;
 use linn_format::file::{DataFileMeta, FileSource};
@@ -11,10 +12,11 @@ use linn_format::manifest::{FileKind, IndexManifestEntry};
 use linn_format::types::DataField;
 
 use super::changes::Changes;
+use super::expire::Expiry;
 use super::files::{BucketFiles, Output, Sink, give_up, read_run};
 use super::plan::Step;
 use crate::lookup::{Below, LookupFiles, Marks, Shape};
-use crate::merge::{Before, How, MergeSpec, Merged, Section, merge_changes};
+use crate::merge::{Before, How, MergeSpec, Merged, Section, SizedRun, SpillLimit, bounded, merge_changes};
 use crate::read::prefetch;
 use crate::seam::Env;
 use crate::vector::BucketVectors;
@@ -49,6 +51,12 @@ pub(crate) struct Task {
     pub(crate) drop_deletes: bool,
     /// Rows in a batch.
     pub(crate) batch_size: usize,
+    /// When runs are spilled.
+    pub(crate) spill: SpillLimit,
+    /// Which rows are left out for their age.
+    pub(crate) expiry: Option<Expiry>,
+    /// The seams.
+    pub(crate) env: Env,
     /// Deletion vectors of the bucket; none in tables that have none.
     pub(crate) vectors: Arc<BucketVectors>,
     /// What to tell.
@@ -62,8 +70,6 @@ pub(crate) struct Task {
     pub(crate) lookups: Option<Arc<LookupFiles>>,
     /// What those of this table are made of.
     pub(crate) shape: Arc<Shape>,
-    /// The seams.
-    pub(crate) env: Env,
 }
 
 /// Where merged rows and changes go.
@@ -167,9 +173,10 @@ impl Task {
 
     async fn section(&self, section: &Section, how: How, sinks: &mut Sinks) -> Result<()> {
         let fields: Arc<[DataField]> = self.spec.read_fields().into();
-        let run = |run: &Vec<_>| read_run(self.files.clone(), run.clone(), fields.clone(), &self.vectors);
-        let runs = section.runs.iter().map(run).collect();
-        let merged = merge_changes(runs, self.spec.clone(), how);
+        let runs = section.runs.iter().map(|run| self.read(run, &fields)).collect();
+        let spec = self.spec.clone();
+        let merge = move |runs| merge_changes(runs, spec, how);
+        let merged = bounded(&self.env, self.spill, runs, &self.spec, merge);
         let mut merged = match &self.beside {
             Some(env) => prefetch(env, merged),
             None => merged,
@@ -178,6 +185,18 @@ impl Task {
             sinks.write(part?).await?;
         }
         Ok(())
+    }
+
+    fn read(&self, run: &[Arc<DataFileMeta>], fields: &Arc<[DataField]>) -> SizedRun {
+        let bytes = run.iter().map(|f| u64::try_from(f.file_size).unwrap_or(0)).sum();
+        let stream = read_run(self.files.clone(), run.to_vec(), fields.clone(), &self.vectors);
+        let Some(expiry) = self.expiry.clone() else { return SizedRun { stream, bytes } };
+        let now_millis = self.env.clock.now_millis();
+        let kept = move |batch: Result<(RecordBatch, i32)>| {
+            let (batch, level) = batch?;
+            Ok((expiry.retain(&batch, now_millis)?, level))
+        };
+        SizedRun { stream: stream.map(kept).boxed(), bytes }
     }
 
     /// Deletes the files that were made, but not those that only moved, and the index files that were.

@@ -124,6 +124,15 @@ pub async fn read_positions(
     read_file(table, partition, bucket, file, deletion, query).await
 }
 
+/// Bytes of a file that a batch may hold.
+const BATCH_BYTES: i64 = 32 << 20;
+
+/// Rows in a batch: `most`, or fewer where even compressed rows are large.
+fn batch_rows(file: &DataFileMeta, most: usize) -> usize {
+    let row = file.file_size.checked_div(file.row_count).unwrap_or(0).max(1);
+    usize::try_from(BATCH_BYTES / row).unwrap_or(most).clamp(1, most.max(1))
+}
+
 async fn open(
     table: &Table,
     partition: &BinaryRow,
@@ -134,6 +143,7 @@ async fn open(
     let place = place_of(table, partition, bucket, file)?;
     let size = u64::try_from(file.file_size).map_err(|_| Error::corrupt("a file has a negative size"))?;
     let format = format_of(&file.file_name)?;
+    let read = FileRead { batch_size: batch_rows(file, read.batch_size), ..read };
     let source: Arc<dyn RangeReader> = Arc::new(StoredFile::new(Arc::clone(table.storage()), place, size));
     format.read(source, read).await.context("table", table.name())
 }

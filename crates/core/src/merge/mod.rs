@@ -6,6 +6,7 @@
 //! user sequence, sequence number, run age) alone, not on batches or on how runs were cut.
 
 mod assemble;
+mod bounded;
 mod changelog;
 mod engine;
 mod function;
@@ -23,6 +24,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bounded::{SizedRun, SpillLimit, bounded};
 pub(crate) use changelog::Merged;
 pub(crate) use key::{KeyEncoder, Keys};
 pub(crate) use older::{Found, Older};

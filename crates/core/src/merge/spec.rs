@@ -13,10 +13,11 @@ use linn_format::types::{DataField, DataType, Kind, SEQUENCE_NUMBER, SEQUENCE_NU
 use linn_format::{Error, Result};
 
 use super::engine::{
-    Aggregate, AggregatePlan, Deduplicate, FirstRow, GroupPlan, MergeEngine, PartialPlan, PartialUpdate,
+    Aggregate, AggregatePlan, DELETE, Deduplicate, FirstRow, GroupPlan, MergeEngine, PartialPlan, PartialUpdate,
 };
 use super::function::{FunctionOptions, FunctionPlan, NullKey};
 use super::key::KeyEncoder;
+use super::source::is_retract;
 
 /// How one table's records are merged, for one projection.
 #[derive(Debug)]
@@ -129,6 +130,18 @@ impl MergeSpec {
     /// Whether retractions are left out of groups.
     pub(crate) fn ignores_delete(&self) -> bool {
         self.ignore_delete
+    }
+
+    /// The error that any merge would end with that meets a retraction of this kind; `None` when the engine takes it.
+    pub(crate) fn refusal(&self, kind: i8) -> Option<Error> {
+        match &self.engine {
+            _ if self.ignore_delete || !is_retract(kind) => None,
+            EnginePlan::Deduplicate => None,
+            EnginePlan::FirstRow => Some(FirstRow::refusal()),
+            EnginePlan::Partial(plan) => (!plan.grouped && !plan.remove_on_delete).then(PartialUpdate::refusal),
+            EnginePlan::Aggregate(plan) if plan.remove_on_delete && kind == DELETE => None,
+            EnginePlan::Aggregate(plan) => plan.functions.iter().find_map(FunctionPlan::refusal),
+        }
     }
 
     /// An engine for one merge.

@@ -22,7 +22,7 @@ use linn_format::{BatchStream, Error, Result};
 pub use prefetch::prefetch;
 
 use crate::file::{FileQuery, check_blobs, matching, read_file, read_group, row_groups};
-use crate::merge::{KeyOrder, LeveledStream, MergeSpec, merge_levels, sections};
+use crate::merge::{KeyOrder, LeveledStream, MergeSpec, SizedRun, SpillLimit, bounded, merge_levels, sections};
 use crate::scan::{DeletionFile, Split};
 use crate::table::Table;
 
@@ -111,6 +111,7 @@ impl ReadBuilder {
             true => Some(Merge {
                 spec: Arc::new(MergeSpec::of(table.schema(), &read_fields)?),
                 order: KeyOrder::of(table.schema()),
+                spill: SpillLimit::of(table.options())?,
             }),
             false => None,
         };
@@ -166,6 +167,7 @@ impl Inner {
 struct Merge {
     spec: Arc<MergeSpec>,
     order: KeyOrder,
+    spill: SpillLimit,
 }
 
 impl Read {
@@ -256,11 +258,15 @@ impl Read {
         let key_filter = inner.filter.clone().map(|f| f.split(|id| keys.contains(&id)).0);
         let fields = key_value_batch_fields(merge.spec.read_fields());
         let env = inner.table.env();
-        let runs: Vec<LeveledStream> = runs
-            .into_iter()
-            .map(|files| prefetch(env, self.chain(files, split, fields.clone(), key_filter.clone(), false)))
-            .collect();
-        let merged = merge_levels(runs, Arc::clone(&merge.spec), false, inner.batch_size);
+        let run = |files: Vec<Arc<DataFileMeta>>| {
+            let bytes = files.iter().map(|f| u64::try_from(f.file_size).unwrap_or(0)).sum();
+            let stream = prefetch(env, self.chain(files, split, fields.clone(), key_filter.clone(), false));
+            SizedRun { stream, bytes }
+        };
+        let runs = runs.into_iter().map(run).collect();
+        let (spec, batch_size) = (Arc::clone(&merge.spec), inner.batch_size);
+        let merged =
+            bounded(env, merge.spill, runs, &merge.spec, move |runs| merge_levels(runs, spec, false, batch_size));
         let Some(filter) = inner.filter.clone() else { return merged };
         let read_fields = inner.read_fields.clone();
         merged.map(move |batch| matching(&batch?, &filter, &read_fields)).boxed()

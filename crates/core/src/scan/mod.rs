@@ -6,6 +6,7 @@
 
 mod bucket;
 mod filter;
+mod load;
 mod pack;
 mod partition;
 mod plan;
@@ -16,6 +17,8 @@ mod vector;
 mod tests;
 
 use std::sync::Arc;
+
+pub use load::BucketLoad;
 
 use linn_format::SnapshotId;
 use linn_format::file::DataFileMeta;

@@ -20,6 +20,7 @@ use crate::manifest::{LiveFiles, Manifests};
 use crate::postpone::POSTPONED;
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
+use crate::table::View;
 
 /// Which files of a snapshot are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +40,17 @@ impl Scan {
     /// `NotFound` when the snapshot that the options ask for is not there, `Corrupt` with a path, `Unsupported` for tables
     /// that are read in other ways.
     pub async fn plan(&self) -> Result<Plan> {
-        let snapshot = match &self.snapshot {
-            Some(snapshot) => Some(Arc::clone(snapshot)),
-            None => Snapshots::new(&self.table).travel().await?,
-        };
-        match snapshot {
+        match self.travel().await? {
             Some(snapshot) => self.plan_part(&snapshot, Part::All).await,
             None => Ok(Plan::default()),
+        }
+    }
+
+    /// The snapshot that is planned.
+    pub(super) async fn travel(&self) -> Result<Option<Arc<Snapshot>>> {
+        match &self.snapshot {
+            Some(snapshot) => Ok(Some(Arc::clone(snapshot))),
+            None => Snapshots::new(&self.table).travel().await,
         }
     }
 
@@ -66,8 +71,18 @@ impl Scan {
         self.plan_part(snapshot, Part::Changelog).await
     }
 
-    async fn plan_part(&self, snapshot: &Snapshot, part: Part) -> Result<Plan> {
-        let selector = Arc::new(self.selector(part)?);
+    /// The live files of a snapshot.
+    pub(super) async fn live(&self, snapshot: &Snapshot, stats: StatsColumns) -> Result<LiveFiles> {
+        self.files_of(snapshot, Part::All, stats, &Arc::new(self.selector(Part::All)?)).await
+    }
+
+    async fn files_of(
+        &self,
+        snapshot: &Snapshot,
+        part: Part,
+        stats: StatsColumns,
+        selector: &Arc<Selector>,
+    ) -> Result<LiveFiles> {
         let manifests = Manifests::new(&self.table);
         let metas = match part {
             Part::All => manifests.of_snapshot(snapshot).await?,
@@ -80,19 +95,24 @@ impl Scan {
                 wanted.push(meta);
             }
         }
-        let stats =
-            if self.statistics || selector.filters.value.is_some() { StatsColumns::All } else { StatsColumns::Keys };
         let select = {
-            let selector = Arc::clone(&selector);
+            let selector = Arc::clone(selector);
             move |batch: Arc<EntryBatch>| {
                 let selector = Arc::clone(&selector);
                 async move { selector.select(&batch).await }
             }
         };
-        let files = match part {
-            Part::All => manifests.live(wanted, stats, select).await?,
-            Part::Delta | Part::Changelog => manifests.added(wanted, stats, select).await?,
-        };
+        match part {
+            Part::All => manifests.live(wanted, stats, select).await,
+            Part::Delta | Part::Changelog => manifests.added(wanted, stats, select).await,
+        }
+    }
+
+    async fn plan_part(&self, snapshot: &Snapshot, part: Part) -> Result<Plan> {
+        let selector = Arc::new(self.selector(part)?);
+        let stats =
+            if self.statistics || selector.filters.value.is_some() { StatsColumns::All } else { StatsColumns::Keys };
+        let files = self.files_of(snapshot, part, stats, &selector).await?;
         if self.table.data_evolves() && self.table.options().deletion_vectors_enabled()? {
             return Err(
                 Error::unsupported("feature: data evolution with deletion vectors").with("table", self.table.name())
@@ -100,7 +120,7 @@ impl Scan {
         }
         let vectors = match part {
             Part::All if self.table.options().deletion_vectors_enabled()? && !files.is_empty() => {
-                Vectors::new(&self.table, manifests.index_of(snapshot).await?)?
+                Vectors::new(&self.table, Manifests::new(&self.table).index_of(snapshot).await?)?
             }
             _ => Vectors::default(),
         };
@@ -119,12 +139,19 @@ impl Scan {
             options.merge_engine()? == MergeEngine::FirstRow
         };
         let skip_level_0 = is_pk && unmerged && part == Part::All && !self.every_level;
+        let only_level = match table.view() {
+            View::HighestLevel if is_pk && part == Part::All => {
+                Some(i32::try_from(options.num_levels()?.saturating_sub(1)).unwrap_or(i32::MAX))
+            }
+            _ => None,
+        };
         Ok(Selector {
             filters: Filters::new(table, &self.filter, self.partitions.as_deref()),
             buckets: Buckets::new(table, &self.filter, self.buckets.as_deref(), self.rows(part)?)?,
             skip_level_0,
+            only_level,
             // A file of some columns says nothing of its rows' other columns.
-            judge_values: (!is_pk && !table.data_evolves()) || skip_level_0,
+            judge_values: (!is_pk && !table.data_evolves()) || skip_level_0 || only_level.is_some(),
             schemas: Schemas::new(table),
             schema: Arc::new(table.schema().clone()),
             read_index: options.file_index_read()?,

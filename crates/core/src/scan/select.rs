@@ -19,6 +19,8 @@ pub(super) struct Selector {
     pub(super) buckets: Buckets,
     /// Whether files of level 0 are left out.
     pub(super) skip_level_0: bool,
+    /// The only level whose files are taken.
+    pub(super) only_level: Option<i32>,
     /// Whether each file may be judged by its values alone: none shares a key with another.
     pub(super) judge_values: bool,
     pub(super) schemas: Schemas,
@@ -45,7 +47,8 @@ impl Selector {
             if partitions.as_ref().is_some_and(|p| !p.get(batch.partition_id(i) as usize).is_some_and(|p| *p)) {
                 continue;
             }
-            if self.skip_level_0 && batch.level(i) <= 0 {
+            if self.skip_level_0 && batch.level(i) <= 0 || self.only_level.is_some_and(|level| batch.level(i) != level)
+            {
                 continue;
             }
             if !self.buckets.all() && !self.buckets.has(batch.bucket(i), batch.total_buckets(i))? {

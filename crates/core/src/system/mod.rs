@@ -29,11 +29,14 @@ pub struct SystemRows {
 pub const NAMES: [&str; 9] =
     ["snapshots", "schemas", "options", "files", "file_key_ranges", "partitions", "buckets", "manifests", "tags"];
 
+/// The read-optimised view: not made of metadata, but the table itself; see
+/// [`Table::read_optimized`](crate::Table::read_optimized).
+pub const READ_OPTIMIZED: &str = "ro";
+
 /// Those of the format that are not built yet.
-const WAITING: [&str; 9] = [
+const WAITING: [&str; 8] = [
     "audit_log",
     "binlog",
-    "ro",
     "branches",
     "consumers",
     "aggregation_fields",

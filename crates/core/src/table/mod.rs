@@ -28,6 +28,17 @@ struct Inner {
     schema: TableSchema,
     env: Env,
     caches: Caches,
+    view: View,
+}
+
+/// Which files of a table its reads see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum View {
+    /// All that hold rows.
+    #[default]
+    Whole,
+    /// Only those of the highest level, which no read has to merge.
+    HighestLevel,
 }
 
 /// What is kept of a table's metadata, shared by its clones. Manifests of all branches lie together, schemas do not.
@@ -42,12 +53,12 @@ impl Table {
     /// schema chooses the branch.
     pub fn new(name: impl Into<String>, path: impl Into<String>, schema: TableSchema, env: Env) -> Self {
         let path: String = path.into();
-        Self::build(name.into(), path.trim_end_matches('/').to_owned(), schema, env, Caches::default())
+        Self::build(name.into(), path.trim_end_matches('/').to_owned(), schema, env, Caches::default(), View::Whole)
     }
 
-    fn build(name: String, path: String, schema: TableSchema, env: Env, caches: Caches) -> Self {
+    fn build(name: String, path: String, schema: TableSchema, env: Env, caches: Caches, view: View) -> Self {
         let branch = schema.options.get("branch").filter(|branch| !matches!(*branch, "" | "main")).map(str::to_owned);
-        Self { inner: Arc::new(Inner { name, path, branch, schema, env, caches }) }
+        Self { inner: Arc::new(Inner { name, path, branch, schema, env, caches, view }) }
     }
 
     /// The same table with options that hold for this caller only, such as hints of one query; they override those of the
@@ -77,14 +88,30 @@ impl Table {
         if dynamic.contains("branch") {
             caches.schemas = Arc::default();
         }
-        Ok(Self::build(self.inner.name.clone(), self.inner.path.clone(), schema, self.inner.env.clone(), caches))
+        let inner = &self.inner;
+        Ok(Self::build(inner.name.clone(), inner.path.clone(), schema, inner.env.clone(), caches, inner.view))
     }
 
     /// The same table at another version of its schema; options given to [`with_options`](Self::with_options) are gone.
     #[must_use]
     pub fn with_schema(&self, schema: TableSchema) -> Self {
         let inner = &self.inner;
-        Self::build(inner.name.clone(), inner.path.clone(), schema, inner.env.clone(), inner.caches.clone())
+        let (name, path, caches) = (inner.name.clone(), inner.path.clone(), inner.caches.clone());
+        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
+    }
+
+    /// The table as its read-optimised view `t$ro` shows it: of a table with a primary key only the rows that a full
+    /// compaction has brought to the highest level, which are read without merging and with every filter pushed down.
+    #[must_use]
+    pub fn read_optimized(&self) -> Self {
+        let inner = &self.inner;
+        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
+        Self::build(name, path, schema, inner.env.clone(), inner.caches.clone(), View::HighestLevel)
+    }
+
+    /// Which files reads see.
+    pub(crate) fn view(&self) -> View {
+        self.inner.view
     }
 
     /// `db.table`.

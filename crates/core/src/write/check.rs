@@ -10,6 +10,8 @@ use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, RowKind, arrow_schema, has_nanos, narrowed, spelled};
 use linn_format::{Error, Result};
 
+use crate::merge::MergeSpec;
+
 /// The forms in which timestamps of more than six digits are given, at any depth: nanoseconds and text.
 #[derive(Debug)]
 struct Forms([(Arc<Field>, Resolution); 2]);
@@ -54,6 +56,8 @@ pub(crate) struct Check {
     ignore_update_before: bool,
     /// Whether all rows must be `+I`, as in append tables.
     insert_only: bool,
+    /// The merge of a table with a primary key, which may take no retractions.
+    merge: Option<MergeSpec>,
 }
 
 impl Check {
@@ -78,6 +82,7 @@ impl Check {
             ignore_delete: options.ignore_delete()?,
             ignore_update_before: options.ignore_update_before()?,
             insert_only: !schema.is_primary_key_table(),
+            merge: schema.is_primary_key_table().then(|| MergeSpec::of(schema, &schema.fields)).transpose()?,
             schema: schema.clone(),
         })
     }
@@ -155,6 +160,7 @@ impl Check {
         let ignored =
             |kind: i8| (self.ignore_delete && kind & 1 == 1) || (self.ignore_update_before && kind == update_before);
         self.only_inserts(&kinds, ignored)?;
+        self.no_refused(&kinds, ignored)?;
         if !kinds.values().iter().any(|k| ignored(*k)) {
             return Ok((rows, kinds));
         }
@@ -166,6 +172,20 @@ impl Check {
 }
 
 impl Check {
+    /// A row that no merge could take would fail every compaction once it is in a file.
+    fn no_refused(&self, kinds: &Int8Array, ignored: impl Fn(i8) -> bool) -> Result<()> {
+        let Some(merge) = &self.merge else { return Ok(()) };
+        let mut refusals = [None, merge.refusal(1), None, merge.refusal(3)];
+        let refused = |kind: i8| refusals.get(usize::from(kind.unsigned_abs())).is_some_and(Option::is_some);
+        let Some(row) = kinds.values().iter().position(|&k| refused(k) && !ignored(k)) else { return Ok(()) };
+        let kind = kinds.value(row).unsigned_abs();
+        let word = RowKind::from_byte(kind).map_or("?", RowKind::short);
+        match refusals.get_mut(usize::from(kind)).and_then(Option::take) {
+            Some(error) => Err(error.with("row", format!("{row} ({word})"))),
+            None => Ok(()),
+        }
+    }
+
     /// An append table has no key by which a row could be found again.
     fn only_inserts(&self, kinds: &Int8Array, ignored: impl Fn(i8) -> bool) -> Result<()> {
         let insert = RowKind::Insert as i8;

@@ -33,21 +33,27 @@ impl Spill {
         compression: Option<CompressionType>,
         batches: impl Iterator<Item = Result<RecordBatch>>,
     ) -> Result<Self> {
+        let mut writer = Self::start(env, schema, compression)?;
+        for batch in batches {
+            writer.write(&batch?)?;
+        }
+        writer.finish()
+    }
+
+    /// Starts a run that is written batch by batch.
+    ///
+    /// # Errors
+    /// As [`Spill::write`].
+    pub(crate) fn start(env: &Env, schema: &SchemaRef, compression: Option<CompressionType>) -> Result<SpillWriter> {
         std::fs::create_dir_all(&env.spill_dir).map_err(|e| disk(&env.spill_dir, e))?;
         let path = env.spill_dir.join(format!("spill-{}.arrow", env.ids.uuid()));
         let file = File::create(&path).map_err(|e| disk(&path, e))?;
         // From here on dropping `spill` removes the file.
-        let mut spill = Self { path, bytes: 0 };
+        let spill = Self { path, bytes: 0 };
         let options = IpcWriteOptions::default().try_with_compression(compression)?;
-        let failed = |e: ArrowError| disk(&spill.path, std::io::Error::other(e));
-        let mut writer = StreamWriter::try_new_with_options(BufWriter::new(file), schema, options).map_err(failed)?;
-        for batch in batches {
-            writer.write(&batch?).map_err(failed)?;
-        }
-        writer.finish().map_err(failed)?;
-        drop(writer);
-        spill.bytes = std::fs::metadata(&spill.path).map_err(|e| disk(&spill.path, e))?.len();
-        Ok(spill)
+        let writer = StreamWriter::try_new_with_options(BufWriter::new(file), schema, options)
+            .map_err(|e| disk(&spill.path, std::io::Error::other(e)))?;
+        Ok(SpillWriter { writer, spill })
     }
 
     /// Bytes on disk.
@@ -66,6 +72,38 @@ impl Spill {
             StreamReader::try_new(BufReader::new(file), None).map_err(|e| disk(&path, std::io::Error::other(e)))?;
         let batches = reader.map(move |b| b.map_err(|e| disk(&path, std::io::Error::other(e))));
         Ok(futures::stream::iter(batches).boxed())
+    }
+}
+
+/// A run that is being written; dropping it removes the file.
+pub(crate) struct SpillWriter {
+    writer: StreamWriter<BufWriter<File>>,
+    spill: Spill,
+}
+
+impl SpillWriter {
+    /// Appends a batch.
+    ///
+    /// # Errors
+    /// As [`Spill::write`].
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.writer.write(batch).map_err(|e| self.failed(e))
+    }
+
+    /// Ends the run.
+    ///
+    /// # Errors
+    /// As [`Spill::write`].
+    pub(crate) fn finish(mut self) -> Result<Spill> {
+        self.writer.finish().map_err(|e| self.failed(e))?;
+        let Self { writer, mut spill } = self;
+        drop(writer);
+        spill.bytes = std::fs::metadata(&spill.path).map_err(|e| disk(&spill.path, e))?.len();
+        Ok(spill)
+    }
+
+    fn failed(&self, e: ArrowError) -> Error {
+        disk(&self.spill.path, std::io::Error::other(e))
     }
 }
 

@@ -314,10 +314,13 @@ impl TableWriter {
     }
 
     async fn refresh_bucket(&mut self, key: &(Vec<u8>, i32), lost: bool) -> Result<()> {
-        if matches!(self.opener, Opener::Append(..)) {
+        // Writers without a merge tree do not depend on what others do to the table.
+        if !matches!(self.writers.get(key), Some(OneBucket::MergeTree(_))) {
             return Ok(());
         }
         let partition = BinaryRow::from_serialized(key.0.clone())?;
+        // What was looked up for the rows written last may be older than what others have done since.
+        self.opener.announce(&[]).await?;
         let mut newer = self.opener.open(&partition, key.1, &self.budget).await?;
         if let Some(writer) = self.writers.get_mut(key) {
             writer.move_to(&mut newer, lost).await;

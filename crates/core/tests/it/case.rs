@@ -103,7 +103,12 @@ impl Case {
         let messages = self.table.compact(None, full).await.unwrap();
         let count = messages.len();
         self.next += 1;
-        let outcome = self.table.committer(format!("{}-compactor", self.user)).commit(Commit::streaming(self.next, messages)).await.unwrap();
+        let outcome = self
+            .table
+            .committer(format!("{}-compactor", self.user))
+            .commit(Commit::streaming(self.next, messages))
+            .await
+            .unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
         count
     }

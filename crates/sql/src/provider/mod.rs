@@ -11,6 +11,7 @@ mod table;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
+use linn::core::system::READ_OPTIMIZED;
 use linn::{Catalog, Identifier, Options, Result, Table};
 
 pub(crate) use place::{FILE, POSITION, PlacedTable, TARGET};
@@ -39,6 +40,7 @@ pub(crate) async fn open(
 ) -> Result<Arc<dyn TableProvider>> {
     let table = open_table(catalog, id, options).await?;
     match &id.system {
+        Some(name) if name == READ_OPTIMIZED => Ok(Arc::new(LinnTable::open(table.read_optimized()).await?)),
         Some(name) => system::open(&table, name).await,
         None => Ok(Arc::new(LinnTable::open(table).await?)),
     }

@@ -9,11 +9,18 @@ use crate::merge::source::{Cell, Record, is_retract};
 #[derive(Debug)]
 pub(crate) struct FirstRow;
 
+impl FirstRow {
+    /// The error of a retraction.
+    pub(crate) fn refusal() -> Error {
+        Error::invalid("merge engine first-row cannot take -U and -D records")
+            .with_hint("set 'ignore-delete' to 'true' to leave them out")
+    }
+}
+
 impl MergeEngine for FirstRow {
     fn merge(&mut self, group: &[Record], _cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>> {
         if group.iter().any(|r| is_retract(r.kind)) {
-            return Err(Error::invalid("merge engine first-row cannot take -U and -D records")
-                .with_hint("set 'ignore-delete' to 'true' to leave them out"));
+            return Err(Self::refusal());
         }
         Ok(group.first().map(|&base| Verdict { base, kind: base.kind }))
     }

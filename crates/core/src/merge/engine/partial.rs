@@ -109,10 +109,15 @@ impl PartialUpdate {
         if self.remove_on_delete {
             return Ok(record.kind == DELETE);
         }
-        Err(Error::invalid("merge engine partial-update cannot take -U and -D records").with_hint(
+        Err(Self::refusal())
+    }
+
+    /// The error of a retraction that no option says what to do about.
+    pub(crate) fn refusal() -> Error {
+        Error::invalid("merge engine partial-update cannot take -U and -D records").with_hint(
             "set 'ignore-delete' to leave them out, 'partial-update.remove-record-on-delete' to remove rows, or \
              define sequence groups",
-        ))
+        )
     }
 
     fn cells(&mut self, cells: &mut Vec<(usize, Cell)>) -> Result<()> {

@@ -144,6 +144,24 @@ impl FunctionPlan {
     }
 }
 
+impl FunctionPlan {
+    /// The error of a retraction, when the function can take nothing back.
+    pub(crate) fn refusal(&self) -> Option<Error> {
+        const TAKING_BACK: [&str; 8] = [
+            "sum",
+            "product",
+            "last_value",
+            "last_non_null_value",
+            "collect",
+            "merge_map",
+            "nested_update",
+            "primary-key",
+        ];
+        let takes_back = self.options.ignore_retract || TAKING_BACK.contains(&self.function.as_str());
+        (!takes_back).then(|| no_retract(self))
+    }
+}
+
 /// All functions by name.
 const NAMES: [&str; 21] = [
     "sum",

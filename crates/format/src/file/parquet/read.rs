@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use futures::StreamExt;
-use parquet::arrow::ParquetRecordBatchStreamBuilder;
 use parquet::arrow::arrow_reader::{ArrowPredicateFn, RowFilter};
+use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
+use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
 use super::conform::conform;
@@ -72,8 +73,8 @@ fn build(
         Some(filter) => Some(row_filter(filter, &read.fields, schema)?),
         None => None,
     };
-    let mut builder =
-        builder.with_row_groups(groups).with_projection(projection).with_batch_size(read.batch_size.max(1));
+    let rows = batch_rows(&metadata, &groups, &projection, read.batch_size.max(1));
+    let mut builder = builder.with_row_groups(groups).with_projection(projection).with_batch_size(rows);
     if let Some(selection) = selection {
         builder = builder.with_row_selection(selection);
     }
@@ -83,6 +84,21 @@ fn build(
     let stream = builder.build().map_err(|e| reading(e, ""))?;
     let shape = Shape::new(&read.fields, stream.schema())?;
     Ok(Built { stream, shape, filter: after })
+}
+
+/// Bytes of decoded values in a batch from which on it gets fewer rows.
+const BATCH_BYTES: i64 = 32 << 20;
+
+/// Rows in a batch: `most`, or fewer where rows are so large that a batch of that many would not fit in memory.
+fn batch_rows(metadata: &ParquetMetaData, groups: &[usize], projection: &ProjectionMask, most: usize) -> usize {
+    let largest = groups.iter().filter_map(|&group| {
+        let group = metadata.row_groups().get(group)?;
+        let leaves = group.columns().iter().enumerate().filter(|(leaf, _)| projection.leaf_included(*leaf));
+        let bytes: i64 = leaves.map(|(_, chunk)| chunk.uncompressed_size()).sum();
+        bytes.checked_div(group.num_rows())
+    });
+    let row = largest.max().unwrap_or(0).max(1);
+    usize::try_from(BATCH_BYTES / row).unwrap_or(most).clamp(1, most)
 }
 
 /// Whether the filter leaves columns that need not be decoded for rows that it drops.

@@ -1,0 +1,62 @@
+//! Rows that the table cannot take are named, nothing of them stays, and the writer goes on (cases: M10, M13, M16).
+
+use linn_format::{Error, ErrorKind};
+
+use crate::case::Case;
+
+/// Writes rows that must be refused when they arrive, then good ones with the same writer.
+async fn refused_at_write(
+    columns: &str,
+    options: &[(&str, &str)],
+    bad: &[&str],
+    good: &[&str],
+    expected: &[&str],
+) -> Error {
+    let mut case = Case::new(columns, "k", options).await;
+    let mut writer = case.table.writer("w").unwrap();
+    let error = case.write(&mut writer, bad).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    case.write(&mut writer, good).await.unwrap();
+    assert_eq!(case.rows().await, expected);
+    error
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retraction_that_the_engine_cannot_take_is_named() {
+    for (options, hint) in [
+        (&[("merge-engine", "first-row")][..], "ignore-delete"),
+        (&[("merge-engine", "partial-update")][..], "partial-update.remove-record-on-delete"),
+        (&[("merge-engine", "aggregation"), ("fields.v.aggregate-function", "max")][..], "fields.v.ignore-retract"),
+    ] {
+        let bad = ["+I(1,1)", "+I(7,2)", "-D(7,1)"];
+        let error = refused_at_write("k INT, v INT", options, &bad, &["+I(2,2)"], &["2,2"]).await;
+        assert!(error.to_string().contains("row: 2 (-D)"), "{error}");
+        assert!(error.hint().is_some_and(|h| h.contains(hint)), "{error:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_null_in_a_not_null_column_is_named() {
+    let bad = ["+I(1,1)", "+I(2,NULL)"];
+    let error = refused_at_write("k INT, v INT NOT NULL", &[], &bad, &["+I(3,3)"], &["3,3"]).await;
+    assert!(error.to_string().contains("row 1") && error.to_string().contains("column: v"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn regress_an_overflow_is_an_error_and_never_wraps() {
+    for (rows, function) in [
+        (["+I(1,2147483647)", "+I(1,1)"], "sum"),
+        (["+I(1,-2147483648)", "-U(1,1)"], "sum"),
+        (["-U(1,-2147483648)", "+I(1,0)"], "sum"),
+        (["+I(1,2147483647)", "+I(1,2)"], "product"),
+    ] {
+        let options = [("merge-engine", "aggregation"), ("fields.v.aggregate-function", function)];
+        let mut case = Case::new("k INT, v INT", "k", &options).await;
+        let error = case.try_commit(&rows).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.to_string().contains("overflow") && error.to_string().contains('v'), "{error}");
+        // Nothing was committed, and another writer goes on.
+        case.commit(&["+I(1,5)"]).await;
+        assert_eq!(case.rows().await, ["1,5"]);
+    }
+}
