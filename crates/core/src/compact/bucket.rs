@@ -264,7 +264,7 @@ impl Compactor {
             lookups: self.settings.lookups.clone(),
             shape: self.settings.shape.clone(),
             below: if self.settings.changes.looks_up { below.cloned().collect() } else { Vec::new() },
-            beside: None,
+            ahead: false,
         };
         Ok(Some((choice, task)))
     }

@@ -233,7 +233,7 @@ impl Table {
     /// Starts a compaction on its pool.
     fn start(&self, due: Due) -> impl Future<Output = (Due, Result<Compacted>)> + use<> {
         let (sender, receiver) = oneshot::channel();
-        let work = Task { beside: Some(self.env().clone()), ..due.task.clone() };
+        let work = Task { ahead: true, ..due.task.clone() };
         let run = async move {
             sender.send(work.run().await).ok();
         };

@@ -63,9 +63,9 @@ pub(crate) struct Task {
     pub(crate) changes: Arc<Changes>,
     /// The files that lie below the compaction, for lookups.
     pub(crate) below: Vec<Arc<DataFileMeta>>,
-    /// Where rows are merged while others are encoded. Beside a writer both share the thread of the compaction, so that
-    /// the writer keeps its own.
-    pub(crate) beside: Option<Env>,
+    /// Whether rows are merged on one thread while others are encoded on another. Beside a writer both share the thread of
+    /// the compaction, so that the writer keeps its own.
+    pub(crate) ahead: bool,
     /// The lookup files that are kept; `None` where none are.
     pub(crate) lookups: Option<Arc<LookupFiles>>,
     /// What those of this table are made of.
@@ -177,10 +177,7 @@ impl Task {
         let spec = self.spec.clone();
         let merge = move |runs| merge_changes(runs, spec, how);
         let merged = bounded(&self.env, self.spill, runs, &self.spec, merge);
-        let mut merged = match &self.beside {
-            Some(env) => prefetch(env, merged),
-            None => merged,
-        };
+        let mut merged = if self.ahead { prefetch(&self.env, merged) } else { merged };
         while let Some(part) = merged.next().await {
             sinks.write(part?).await?;
         }
