@@ -13,5 +13,6 @@ mod listagg_joins_tokens;
 mod metadata;
 mod order_of_records;
 mod s3_keeps_every_commit;
+mod views_and_limits_of_compaction;
 mod what_is_below_the_merge_changes_no_answer;
 mod worker;

@@ -1,0 +1,51 @@
+//! What compaction does beside merging: rows that expire, many runs merged over spills, the view of what is compacted.
+
+use linn_format::ErrorKind;
+
+use crate::case::Case;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_rows_leave_with_a_compaction() {
+    // Seconds: one in 1970, one in 2033.
+    let options = [("record-level.expire-time", "1 d"), ("record-level.time-field", "at")];
+    let mut case = Case::new("k INT, at INT NOT NULL", "k", &options).await;
+    case.commit(&["+I(1,1000)", "+I(2,2000000000)"]).await;
+    case.compact(true).await;
+    assert_eq!(case.rows().await, ["2,2000000000"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_runs_are_merged_over_spills() {
+    let sum = [("merge-engine", "aggregation"), ("fields.v.aggregate-function", "sum"), ("write-only", "true")];
+    let mut case = Case::new("k INT, v INT", "k", &sum).await;
+    for round in 0..9 {
+        let rows: Vec<String> = (round..round + 20).map(|k| format!("+I({k},1)")).collect();
+        case.commit(&rows.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    }
+    let expected = case.rows().await;
+    assert_eq!(expected.iter().find(|row| row.starts_with("8,")).map(String::as_str), Some("8,9"));
+    let mut bounded = case.with(&[("sort-spill-threshold", "2"), ("sort-spill-buffer-size", "1 kb")]);
+    assert_eq!(bounded.rows().await, expected);
+    bounded.compact(true).await;
+    assert_eq!(case.rows().await, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_read_optimised_view_sees_what_a_full_compaction_saw() {
+    let mut case = Case::new("k INT, v INT", "k", &[("write-only", "true")]).await;
+    case.commit(&["+I(1,1)", "+I(2,2)"]).await;
+    let mut seen = case.with(&[]);
+    seen.table = case.table.read_optimized();
+    assert!(seen.rows().await.is_empty());
+    case.compact(true).await;
+    case.commit(&["+I(2,3)", "-D(1,1)"]).await;
+    assert_eq!(seen.rows().await, ["1,1", "2,2"]);
+    assert_eq!(case.rows().await, ["2,3"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ordering_by_snapshots_is_refused() {
+    let case = Case::new("k INT, v INT", "k", &[("sequence.snapshot-ordering", "true"), ("write-only", "true")]).await;
+    let kinds = [case.table.writer("a").map(drop), case.table.read().build().map(drop)];
+    assert!(kinds.iter().all(|done| done.as_ref().is_err_and(|e| e.kind() == ErrorKind::Unsupported)), "{kinds:?}");
+}
