@@ -96,10 +96,10 @@ async fn overwriting_shows_rows_at_once() {
         "CREATE TABLE t (id BIGINT, n BIGINT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', \
          'deletion-vectors.enabled' = 'true', 'write-buffer-size' = '64 kb', 'write-buffer-spillable' = 'false'); \
          INSERT INTO t VALUES (-1, 0); \
-         INSERT OVERWRITE t SELECT value % 1000, value FROM generate_series(0, 49999) AS g(value)",
+         INSERT OVERWRITE t SELECT value % 1000, 1 FROM generate_series(0, 49999) AS g(value)",
     )
     .await;
-    assert_eq!(rows(&s, "SELECT COUNT(*), MIN(id), MIN(n) FROM t").await, ["1000|0|49000"]);
+    assert_eq!(rows(&s, "SELECT COUNT(*), MIN(id), MIN(n) FROM t").await, ["1000|0|1"]);
 }
 
 /// Case D4: rows would show twice.
