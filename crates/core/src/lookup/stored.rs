@@ -167,7 +167,15 @@ impl Values {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let rows: Option<Vec<&[u8]>> = starts.zip(&self.ends).map(|(start, end)| self.rows.get(start..*end)).collect();
         let rows = rows.ok_or_else(|| Error::internal("values of a lookup overlap"))?;
-        let mut columns = columns_from_compact(rows, &shape.types())?;
+        // Lookup files know nothing of the ids of nested fields, which the merge asks of every source.
+        let mut columns = columns_from_compact(rows, &shape.types())?
+            .into_iter()
+            .zip(schema.fields())
+            .map(|(column, field)| match column.data_type() == field.data_type() {
+                true => Ok(column),
+                false => Ok(arrow_cast::cast(&column, field.data_type())?),
+            })
+            .collect::<Result<Vec<_>>>()?;
         columns.push(Arc::new(Int64Array::from(self.sequence)));
         columns.push(Arc::new(Int8Array::from(self.kinds)));
         Ok(RecordBatch::try_new(schema.clone(), columns)?)

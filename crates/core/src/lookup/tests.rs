@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int32Type};
-use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Int32Array, ListArray, MapArray, RecordBatch, StringArray, StructArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{DataType as ArrowType, FieldRef};
 use bytes::Bytes;
 use futures::TryStreamExt;
 use linn_format::file::DataFileMeta;
 use linn_format::options::Options;
 use linn_format::row::BinaryRow;
+use linn_format::types::{DataField, DataType, arrow_schema};
 
 use crate::commit::{Commit, CommitOutcome};
 use crate::compact::{BucketFiles, TableFiles};
@@ -157,4 +160,90 @@ async fn a_writer_tells_what_another_left_behind() {
     table.committer("test").commit(Commit::streaming(1, messages)).await.unwrap();
     assert_eq!(changes(&table).await.len(), 10);
     assert!(live(&table).await.iter().all(|f| f.level > 0));
+}
+
+/// Lookup files keep values without the ids of nested fields; the merge gets them back.
+#[tokio::test]
+async fn regress_nested_columns_come_back_from_lookup_files() {
+    let nested = [("a", "ARRAY<INT>"), ("m", "MAP<STRING, ARRAY<INT>>"), ("r", "ROW<x INT, y ARRAY<ROW<z STRING>>>")];
+    for (options, keys) in [(&[("lookup.remote-file.enabled", "true")][..], 0..40), (&[][..], 0..5000)] {
+        for engine in ["deduplicate", "partial-update"] {
+            let folder = tempfile::tempdir().unwrap();
+            let storage = memory();
+            let mut schema = schema(false, true, &[("bucket", "1"), ("changelog-producer", "lookup")]);
+            for (name, sql) in nested {
+                let id = schema.highest_field_id + 1;
+                // Ids inside of a column follow its own.
+                schema.fields.push(DataField::new(id, name, DataType::parse(sql).unwrap()));
+                schema.highest_field_id = id + 10;
+            }
+            schema.options.set("merge-engine", engine);
+            options.iter().for_each(|(key, value)| _ = schema.options.set(*key, *value));
+            Schemas::at(storage.clone(), "db.db/t").create(&schema).await.unwrap();
+            let env = Env { spill_dir: folder.path().join("spill"), ..env(storage, 1) };
+            let table = Table::new("db.t", "db.db/t", schema, env);
+            let mut writer = table.writer("test").unwrap();
+            for (identifier, keys, number) in [(0, keys.clone(), 1), (1, 3..6, 2), (2, 5..8, 3)] {
+                let batch = nested_rows(&table, keys, number);
+                writer.write(&batch, None).await.unwrap();
+                let messages = writer.prepare_commit(true).await.unwrap();
+                table.committer("test").commit(Commit::streaming(identifier, messages)).await.unwrap();
+            }
+            assert!(local_files(&table) > 0, "no lookup file was asked");
+            let read = table.read().build().unwrap();
+            let mut rows = Vec::new();
+            for split in table.scan().plan().await.unwrap().splits {
+                rows.extend(read.stream(&split).await.unwrap().try_collect::<Vec<_>>().await.unwrap());
+            }
+            let rows = arrow_select::concat::concat_batches(read.schema(), &rows).unwrap();
+            let number = |k: i32| match k {
+                3 | 4 => 2,
+                5..8 => 3,
+                _ => 1,
+            };
+            let expected: Vec<_> = keys.clone().map(|k| nested_rows(&table, k..k + 1, number(k))).collect();
+            assert_eq!(rows, arrow_select::concat::concat_batches(read.schema(), &expected).unwrap(), "{engine}");
+            writer.close().await.unwrap();
+        }
+    }
+}
+
+/// `a = [n, null, k]`, `m = {"n": [k]}`, `r = (n, [("k")])`, and every column null for keys that 7 divides.
+fn nested_rows(table: &Table, keys: std::ops::Range<i32>, number: i32) -> RecordBatch {
+    let arrow = arrow_schema(&table.schema().fields).unwrap();
+    let count = keys.len();
+    let valid: NullBuffer = keys.clone().map(|k| k % 7 != 0).collect();
+    let each = |length: usize| OffsetBuffer::<i32>::from_lengths(std::iter::repeat_n(length, count));
+    let list = |field: &FieldRef, length, values: ArrayRef, nulls| -> ArrayRef {
+        Arc::new(ListArray::new(field.clone(), each(length), values, nulls))
+    };
+    let ints = |one: fn(i32, i32) -> Vec<Option<i32>>| -> ArrayRef {
+        Arc::new(keys.clone().flat_map(|k| one(number, k)).collect::<Int32Array>())
+    };
+    let columns = arrow.fields().iter().map(|field| -> ArrayRef {
+        match field.data_type() {
+            ArrowType::Int32 => Arc::new(Int32Array::from_iter_values(keys.clone())),
+            ArrowType::List(element) => {
+                list(element, 3, ints(|n, k| vec![Some(n), None, Some(k)]), Some(valid.clone()))
+            }
+            ArrowType::Map(entries, _) => {
+                let ArrowType::Struct(pair) = entries.data_type() else { panic!("entries are {entries}") };
+                let names: ArrayRef = Arc::new(StringArray::from(vec![number.to_string(); count]));
+                let ArrowType::List(element) = pair[1].data_type() else { panic!("values are {}", pair[1]) };
+                let values = list(element, 1, ints(|_, k| vec![Some(k)]), None);
+                let pairs = StructArray::new(pair.clone(), vec![names, values], None);
+                Arc::new(MapArray::new(entries.clone(), each(1), pairs, Some(valid.clone()), false))
+            }
+            ArrowType::Struct(parts) => {
+                let ArrowType::List(element) = parts[1].data_type() else { panic!("y is {}", parts[1]) };
+                let ArrowType::Struct(z) = element.data_type() else { panic!("y has {element}") };
+                let texts: ArrayRef = Arc::new(StringArray::from_iter_values(keys.clone().map(|k| k.to_string())));
+                let y = list(element, 1, Arc::new(StructArray::new(z.clone(), vec![texts], None)), None);
+                let x: ArrayRef = ints(|n, _| vec![Some(n)]);
+                Arc::new(StructArray::new(parts.clone(), vec![x, y], Some(valid.clone())))
+            }
+            _ => Arc::new(StringArray::from_iter_values(keys.clone().map(|k| k.to_string()))),
+        }
+    });
+    RecordBatch::try_new(arrow.clone(), columns.collect()).unwrap()
 }
