@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::SchemaRef;
 use linn_format::options::{MergeEngine as EngineOption, Options, SortOrder};
 use linn_format::schema::TableSchema;
@@ -146,6 +147,20 @@ impl MergeSpec {
             EnginePlan::Aggregate(plan) if plan.remove_on_delete && kind == DELETE => None,
             EnginePlan::Aggregate(plan) => plan.functions.iter().find_map(FunctionPlan::refusal),
         }
+    }
+
+    /// The error that a merge would end with that meets this retraction, of rows with the columns `columns`, as its sequence
+    /// group has a function that takes nothing back.
+    pub(crate) fn refusal_of_row(&self, kind: i8, columns: &[ArrayRef], row: usize) -> Option<Error> {
+        let EnginePlan::Partial(plan) = &self.engine else { return None };
+        if self.ignore_delete || !is_retract(kind) {
+            return None;
+        }
+        let touched = |group: &&GroupPlan| {
+            let sequence = group.sequence.iter().filter_map(|(column, _)| columns.get(*column));
+            !(group.removes && kind == DELETE) && sequence.into_iter().any(|column| column.is_valid(row))
+        };
+        plan.groups.iter().filter(touched).flat_map(|group| &group.functions).find_map(FunctionPlan::refusal)
     }
 
     /// An engine for one merge.
@@ -333,6 +348,14 @@ fn function_plan(options: &Options, column: usize, field: &DataField, function: 
             );
         }
     };
+    let nested_key = names("nested-key");
+    for option in ["nested-key-null-strategy", "nested-sequence-field"] {
+        if nested_key.is_empty() && of(option).is_some() {
+            return Err(Error::invalid(format!("option fields.{}.{option} needs a nested key", field.name))
+                .with("column", &field.name)
+                .with_hint(format!("set 'fields.{}.nested-key' as well", field.name)));
+        }
+    }
     Ok(FunctionPlan {
         column,
         field: field.clone(),
@@ -341,7 +364,7 @@ fn function_plan(options: &Options, column: usize, field: &DataField, function: 
             ignore_retract: is_true("ignore-retract"),
             distinct: is_true("distinct"),
             delimiter: of("list-agg-delimiter").map(str::to_owned),
-            nested_key: names("nested-key"),
+            nested_key,
             nested_sequence: names("nested-sequence-field"),
             null_key,
             count_limit,

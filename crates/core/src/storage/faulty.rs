@@ -89,6 +89,11 @@ impl Faulty {
         state.stop_at = Some((state.trace.len() + effects, applied));
     }
 
+    /// Whether something that was injected has not failed yet.
+    pub fn is_waiting(&self) -> bool {
+        self.state.lock().rules.iter().any(|rule| rule.times > 0)
+    }
+
     /// The effects so far, in order.
     pub fn trace(&self) -> Vec<(Op, String)> {
         self.state.lock().trace.clone()

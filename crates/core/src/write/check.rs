@@ -160,7 +160,7 @@ impl Check {
         let ignored =
             |kind: i8| (self.ignore_delete && kind & 1 == 1) || (self.ignore_update_before && kind == update_before);
         self.only_inserts(&kinds, ignored)?;
-        self.no_refused(&kinds, ignored)?;
+        self.no_refused(&rows, &kinds, ignored)?;
         if !kinds.values().iter().any(|k| ignored(*k)) {
             return Ok((rows, kinds));
         }
@@ -173,17 +173,17 @@ impl Check {
 
 impl Check {
     /// A row that no merge could take would fail every compaction once it is in a file.
-    fn no_refused(&self, kinds: &Int8Array, ignored: impl Fn(i8) -> bool) -> Result<()> {
+    fn no_refused(&self, rows: &RecordBatch, kinds: &Int8Array, ignored: impl Fn(i8) -> bool) -> Result<()> {
         let Some(merge) = &self.merge else { return Ok(()) };
-        let mut refusals = [None, merge.refusal(1), None, merge.refusal(3)];
-        let refused = |kind: i8| refusals.get(usize::from(kind.unsigned_abs())).is_some_and(Option::is_some);
-        let Some(row) = kinds.values().iter().position(|&k| refused(k) && !ignored(k)) else { return Ok(()) };
-        let kind = kinds.value(row).unsigned_abs();
-        let word = RowKind::from_byte(kind).map_or("?", RowKind::short);
-        match refusals.get_mut(usize::from(kind)).and_then(Option::take) {
-            Some(error) => Err(error.with("row", format!("{row} ({word})"))),
-            None => Ok(()),
-        }
+        let retractions = || kinds.values().iter().enumerate().filter(|(_, k)| **k & 1 == 1 && !ignored(**k));
+        let refusal =
+            |(row, &kind): (usize, &i8)| merge.refusal(kind).or_else(|| merge.refusal_of_row(kind, rows.columns(), row));
+        let Some((row, kind, error)) = retractions().find_map(|(row, kind)| Some((row, *kind, refusal((row, kind))?)))
+        else {
+            return Ok(());
+        };
+        let word = RowKind::from_byte(kind.unsigned_abs()).map_or("?", RowKind::short);
+        Err(error.with("row", format!("{row} ({word})")))
     }
 
     /// An append table has no key by which a row could be found again.

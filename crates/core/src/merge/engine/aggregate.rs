@@ -62,6 +62,13 @@ impl MergeEngine for Aggregate {
         }
         let removed = group.iter().rposition(|r| self.remove_on_delete && r.kind == DELETE);
         let live = &group[removed.map_or(0, |at| at + 1)..];
+        if removed.is_some()
+            && let [one] = live
+        {
+            // Alone it stays as it is, as if a compaction had dropped the delete before it came.
+            cells.extend((0..self.functions.len()).map(|selection| (selection, Cell::Pick(one.pick))));
+            return Ok(Some(Verdict { base: *one, kind: one.kind }));
+        }
         self.folds.clear();
         self.folds.extend(live.iter().map(
             |r| {

@@ -2,7 +2,9 @@
 //!
 //! A sequence group replaces all its columns, nulls included, when a record's sequence tuple is not less than the one
 //! seen so far; a record whose tuple is all null leaves the group alone. After a removal a later insert starts from
-//! nothing, just as if a compaction had dropped the removal in between.
+//! nothing, just as if a compaction had dropped the removal in between. A retraction fills nothing in, and retractions
+//! alone become one that takes back what all of them do, so that it does not matter which of them were merged before
+//! they meet their row.
 
 use std::cmp::Ordering;
 
@@ -61,12 +63,20 @@ struct Group {
     encoder: KeyEncoder,
     keys: Vec<Keys>,
     protected: Vec<usize>,
-    functions: Vec<(usize, Box<dyn Function>)>,
+    functions: Vec<Aggregated>,
     removes: bool,
     /// The record that the sequence columns come from; none when they are null.
     latest: Option<Pick>,
     value: Cell,
     folds: Vec<Fold>,
+    /// Which folds are deletes that came too late to remove the row.
+    late: Vec<usize>,
+}
+
+struct Aggregated {
+    column: usize,
+    function: Box<dyn Function>,
+    takes_back: bool,
 }
 
 impl PartialUpdate {
@@ -87,9 +97,17 @@ impl PartialUpdate {
         self.groups.iter_mut().for_each(Group::reset);
     }
 
-    fn take_all(&mut self, pick: Pick) {
-        self.plain.iter_mut().for_each(|p| p.cell = Cell::Pick(pick));
-        self.groups.iter_mut().for_each(|g| g.take_all(pick));
+    /// Retractions and nothing else: columns are those of the last one, functions gather what is taken back.
+    fn take_together(&mut self, last: Pick) {
+        self.plain.iter_mut().for_each(|p| p.cell = Cell::Pick(last));
+        for group in &mut self.groups {
+            group.value = Cell::Pick(last);
+            for fold in &mut group.folds {
+                if let Fold::Retract(pick) = *fold {
+                    *fold = Fold::Add(pick);
+                }
+            }
+        }
     }
 
     fn add(&mut self, pick: Pick) {
@@ -130,12 +148,28 @@ impl PartialUpdate {
             cells.push((selection, group.latest.map_or(Cell::Null, Cell::Pick)));
             cells.push((selection + 1, group.value));
             selection += 2;
-            for (_, function) in &mut group.functions {
-                cells.push((selection, function.fold(&group.folds)?));
+            for aggregated in &mut group.functions {
+                cells.push((selection, aggregated.fold(&group.folds, &group.late)?));
                 selection += 1;
             }
         }
         Ok(())
+    }
+}
+
+impl Aggregated {
+    fn new(plan: &FunctionPlan) -> Result<Self> {
+        Ok(Self { column: plan.column, function: plan.build()?, takes_back: plan.refusal().is_none() })
+    }
+
+    /// A late delete of a group that removes rows is taken back by the functions that can; the others keep what they have, as
+    /// nobody could have refused it when it was written.
+    fn fold(&mut self, folds: &[Fold], late: &[usize]) -> Result<Cell> {
+        if self.takes_back || late.is_empty() {
+            return self.function.fold(folds);
+        }
+        let kept = folds.iter().enumerate().filter(|(at, _)| !late.contains(at)).map(|(_, fold)| *fold);
+        self.function.fold(&kept.collect::<Vec<_>>())
     }
 }
 
@@ -149,11 +183,12 @@ impl Group {
             sequence,
             keys: Vec::new(),
             protected: plan.protected.clone(),
-            functions: plan.functions.iter().map(|f| Ok((f.column, f.build()?))).collect::<Result<_>>()?,
+            functions: plan.functions.iter().map(Aggregated::new).collect::<Result<_>>()?,
             removes: plan.removes,
             latest: None,
             value: Cell::Null,
             folds: Vec::new(),
+            late: Vec::new(),
         })
     }
 
@@ -161,13 +196,7 @@ impl Group {
         self.latest = None;
         self.value = Cell::Null;
         self.folds.clear();
-    }
-
-    fn take_all(&mut self, pick: Pick) {
-        self.latest = Some(pick);
-        self.value = Cell::Pick(pick);
-        self.folds.clear();
-        self.folds.push(Fold::Set(pick));
+        self.late.clear();
     }
 
     fn skips(&self, pick: Pick) -> bool {
@@ -206,6 +235,8 @@ impl Group {
             }
             self.latest = Some(record.pick);
             self.value = Cell::Null;
+        } else if self.removes && record.kind == DELETE {
+            self.late.push(self.folds.len());
         }
         self.folds.push(Fold::Retract(record.pick));
         false
@@ -218,7 +249,7 @@ impl MergeEngine for PartialUpdate {
         for group in &self.groups {
             selections.push(group.sequence.clone());
             selections.push(group.protected.clone());
-            selections.extend(group.functions.iter().map(|(c, _)| vec![*c]));
+            selections.extend(group.functions.iter().map(|f| vec![f.column]));
         }
         selections
     }
@@ -232,8 +263,8 @@ impl MergeEngine for PartialUpdate {
                 nulls.push(&columns[column]);
             }
             group.keys.push(group.encoder.encode(columns, rows)?);
-            for (column, function) in &mut group.functions {
-                function.add_source(&columns[*column])?;
+            for aggregated in &mut group.functions {
+                aggregated.function.add_source(&columns[aggregated.column])?;
             }
         }
         Ok(())
@@ -244,38 +275,29 @@ impl MergeEngine for PartialUpdate {
         for group in &mut self.groups {
             group.sequence_nulls.iter_mut().for_each(|n| n.retain(keep));
             retain(&mut group.keys, keep);
-            group.functions.iter_mut().for_each(|(_, f)| f.retain_sources(keep));
+            group.functions.iter_mut().for_each(|f| f.function.retain_sources(keep));
         }
     }
 
     fn merge(&mut self, group: &[Record], cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>> {
         self.reset();
         let Some(&first) = group.first() else { return Ok(None) };
-        let (mut base, mut filled, mut inserted) = (first, false, false);
+        let (mut base, mut inserted) = (first, false);
         let mut removed: Option<Record> = None;
         for &record in group {
-            if is_retract(record.kind) {
-                if removed.is_some() {
-                    continue;
-                }
-                if !filled {
-                    self.take_all(record.pick);
-                    filled = true;
-                }
-                if self.retract(record)? {
-                    removed = Some(record);
-                }
-            } else {
-                if removed.take().is_some() {
-                    self.reset();
-                }
-                self.add(record.pick);
-                (filled, inserted) = (true, true);
-            }
             base = record;
+            if !is_retract(record.kind) {
+                self.add(record.pick);
+                inserted = true;
+            } else if self.retract(record)? {
+                self.reset();
+                (removed, inserted) = (Some(record), false);
+            }
         }
-        if let Some(base) = removed {
-            return Ok(Some(Verdict { base, kind: DELETE }));
+        match removed {
+            _ if inserted => {}
+            Some(base) => return Ok(Some(Verdict { base, kind: DELETE })),
+            None => self.take_together(base.pick),
         }
         self.cells(cells)?;
         Ok(Some(Verdict { base, kind: if inserted { INSERT } else { DELETE } }))
@@ -283,8 +305,8 @@ impl MergeEngine for PartialUpdate {
 
     fn computed(&mut self, column: usize) -> Result<Option<ArrayRef>> {
         for group in &mut self.groups {
-            if let Some((_, function)) = group.functions.iter_mut().find(|(c, _)| *c == column) {
-                return function.computed();
+            if let Some(aggregated) = group.functions.iter_mut().find(|f| f.column == column) {
+                return aggregated.function.computed();
             }
         }
         Ok(None)

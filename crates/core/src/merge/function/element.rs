@@ -431,7 +431,6 @@ impl Function for Elements {
         let mut acc: Option<Vec<Item>> = None;
         for &fold in folds {
             acc = match fold {
-                Fold::Set(pick) => self.value(pick),
                 Fold::Add(pick) => self.add(acc, self.value(pick))?,
                 Fold::AddLate(pick) if self.rule == Rule::Collect => self.add(acc, self.value(pick))?,
                 Fold::AddLate(pick) => self.add(self.value(pick), acc)?,

@@ -25,8 +25,6 @@ use super::source::{Cell, Pick};
 /// A step of a fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
-    /// The value becomes that of this row, whatever it was.
-    Set(Pick),
     /// A value arrives in order.
     Add(Pick),
     /// A value arrives that belongs before those seen so far.

@@ -123,7 +123,6 @@ impl Function for NestedPartial {
         let mut acc: Option<Vec<Row>> = None;
         for &fold in folds {
             acc = match fold {
-                Fold::Set(pick) => self.value(pick),
                 Fold::Add(pick) => self.add(acc, self.value(pick))?,
                 Fold::AddLate(pick) => self.add(self.value(pick), acc)?,
                 Fold::Retract(_) if self.plan.options.ignore_retract => acc,

@@ -153,7 +153,6 @@ impl<A: Arithmetic> Number<A> {
     fn step(&self, acc: Option<Native<A>>, fold: Fold) -> Result<Option<Native<A>>> {
         let arithmetic = &self.arithmetic;
         let result = match fold {
-            Fold::Set(pick) => return Ok(self.value(pick)),
             Fold::Add(pick) | Fold::AddLate(pick) => match (acc, self.value(pick)) {
                 (None, value) | (value, None) => return Ok(value),
                 (Some(a), Some(b)) if self.operation == Operation::Sum => arithmetic.add(a, b),

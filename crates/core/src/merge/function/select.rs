@@ -104,7 +104,6 @@ impl Function for Select {
         let mut started = false;
         for &fold in folds {
             match fold {
-                Fold::Set(pick) => acc = (!self.nulls.is_null(pick)).then_some(pick),
                 Fold::Add(pick) => acc = self.add(acc, started, pick),
                 Fold::AddLate(pick) => acc = self.add_late(acc, pick),
                 Fold::Retract(_) if self.plan.options.ignore_retract => continue,

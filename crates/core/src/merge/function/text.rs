@@ -74,7 +74,6 @@ impl Function for ListAgg {
         let mut acc: Option<String> = None;
         for &fold in folds {
             acc = match fold {
-                Fold::Set(pick) => self.value(pick).map(str::to_owned),
                 Fold::Add(pick) => self.join(acc, self.value(pick)),
                 Fold::AddLate(pick) => self.join(self.value(pick).map(str::to_owned), acc.as_deref()),
                 Fold::Retract(_) if self.plan.options.ignore_retract => acc,

@@ -79,7 +79,6 @@ impl Function for Union {
         let mut acc = Value::Null;
         for &fold in folds {
             acc = match fold {
-                Fold::Set(pick) => self.value(pick).map_or(Value::Null, |_| Value::Row(pick)),
                 Fold::Add(pick) => self.add(acc, pick, false)?,
                 Fold::AddLate(pick) => self.add(acc, pick, true)?,
                 Fold::Retract(_) if self.plan.options.ignore_retract => acc,

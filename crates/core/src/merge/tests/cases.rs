@@ -122,7 +122,7 @@ fn m9_ties_and_nulls_of_a_sequence_group() {
     );
     check(&[(I, vec![int(1), int(100), int(5)]), (D, vec![int(1), int(1), int(7)])], (I, vec![int(1), None, int(7)]));
     // Nothing was ever inserted.
-    check(&[(D, vec![int(1), int(1), int(3)]), (D, vec![int(1), int(2), int(4)])], (D, vec![int(1), None, int(4)]));
+    check(&[(D, vec![int(1), int(1), int(3)]), (D, vec![int(1), int(2), int(4)])], (D, vec![int(1), int(2), int(4)]));
 }
 
 #[test]
