@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 
 use super::writer::{Buckets, OpenBucket};
 use crate::compact::TableFiles;
+use crate::manifest::Manifests;
 use crate::postpone::POSTPONED;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
@@ -81,6 +82,17 @@ impl TableBuckets {
             buckets.entry(split.bucket).or_insert(empty).files.extend(split.files);
         }
         Ok(Some(latest))
+    }
+
+    /// Whether a compaction left nothing below the highest level.
+    async fn is_full(&self, compaction: &Arc<Snapshot>) -> Result<bool> {
+        let top = i32::try_from(self.table.options().num_levels()?.saturating_sub(1)).unwrap_or(i32::MAX);
+        let made = Manifests::new(&self.table).of_delta(compaction).await?;
+        if !made.iter().any(|manifest| manifest.max_level.is_none_or(|level| level >= top)) {
+            return Ok(false);
+        }
+        let plan = self.table.scan().snapshot(Arc::clone(compaction)).every_level().plan().await?;
+        Ok(plan.splits.iter().flat_map(|split| &split.files).all(|file| file.level >= top))
     }
 
     /// The lines of the deletion vectors of a bucket of a merge tree. Appending does not look at any.
@@ -171,12 +183,13 @@ impl Buckets for TableBuckets {
         while let Some(at) = id.filter(|id| id.0 > 0 && commits < at_most) {
             let snapshot = match snapshots.get(at).await {
                 Ok(snapshot) => snapshot,
-                // Older snapshots have expired.
-                Err(e) if e.kind() == ErrorKind::NotFound => break,
+                // There is no telling how many there were before those that have expired.
+                Err(e) if e.kind() == ErrorKind::NotFound => return Ok(at_most),
                 Err(e) => return Err(e),
             };
             match snapshot.commit_kind {
-                CommitKind::Compact if snapshot.changelog_manifest_list.is_some() || !tells => break,
+                CommitKind::Compact if snapshot.changelog_manifest_list.is_some() => break,
+                CommitKind::Compact if !tells && self.is_full(&snapshot).await? => break,
                 CommitKind::Append | CommitKind::Overwrite => commits += 1,
                 _ => {}
             }

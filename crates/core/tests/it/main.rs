@@ -8,6 +8,7 @@ mod definitions_are_refused_when_made;
 mod deletes_are_ignored_when_asked;
 mod every_commit_of_many_processes_is_there_once;
 mod first_row_keeps_the_first;
+mod full_compactions_come_due;
 mod killed_committers_lose_nothing;
 mod listagg_joins_tokens;
 mod metadata;
