@@ -81,6 +81,12 @@ impl Phase {
         }
     }
 
+    /// Whether its new files carry the number of the snapshot, so that they differ from try to try. What a compaction
+    /// writes keeps the numbers of the rows' own snapshots.
+    pub(super) fn is_stamped(&self, settings: &Settings) -> bool {
+        settings.snapshot_ordering && self.kind != CommitKind::Compact
+    }
+
     /// Names of the files that the writer made; tell whether a batch commit is the same one again.
     fn names(&self) -> Vec<String> {
         let (Provider::Fixed(change) | Provider::Overwrite { added: change, .. }) = &self.provider;
@@ -310,6 +316,9 @@ impl State {
         }
         if let Err(why) = index::check_hashes(&lines, &change.hash_bases) {
             return Ok(Tried::Done(Committed::Conflict(why)));
+        }
+        if phase.is_stamped(settings) {
+            written.discard_change(&self.files).await;
         }
         let schema_id = self.schema_id().await?;
         let plan = Plan { files: &self.files, settings, user, phase, change, schema_id };

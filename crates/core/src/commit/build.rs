@@ -3,15 +3,22 @@
 //! What depends on the change alone is written once and kept over the tries of a commit; what depends on the snapshot that is
 //! built upon is written anew each time, except for merged manifests, which mostly fit again.
 
-use linn_format::manifest::{IndexManifestEntry, ManifestMeta};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use linn_format::manifest::{FileKind, IndexManifestEntry, ManifestEntry, ManifestMeta};
 use linn_format::snapshot::{SNAPSHOT_VERSION, Snapshot, WRITER_VERSION};
-use linn_format::{Result, SchemaId, SnapshotId};
+use linn_format::stats::SimpleStats;
+use linn_format::{Error, Result, SchemaId, SnapshotId};
 
 use super::attempt::Phase;
 use super::change::{Change, row_count};
 use super::files::{Files, ListFile};
 use super::merge::{Merged, merge};
 use super::settings::{ManifestSettings, Settings};
+
+/// Property of snapshots that carry the largest sequence number of the table.
+const MAX_SEQUENCE: &str = "sequence.generation.max-sequence-number";
 
 /// Metadata files of one commit.
 #[derive(Debug, Default)]
@@ -94,23 +101,24 @@ impl Plan<'_> {
         index: Option<String>,
         written: &mut Written,
     ) -> Result<Built> {
+        let id = latest.map_or(SnapshotId::FIRST, |latest| latest.id.next());
         let base = self.merge(manifests, written).await?;
         let manifest_settings = self.settings.manifests;
         // Neither needs the other, and on a disk most of their time is the wait for it.
         let base_list = self.files.write_list(base.clone(), manifest_settings);
-        let (base_list, change) = futures::join!(base_list, self.write_change(written));
+        let (base_list, change) = futures::join!(base_list, self.write_change(id, written));
         let base_list = base_list?;
         written.of_try.push(base_list.name.clone());
         let (delta, changelog) = change?;
         let statistics = self.statistics(latest).await;
         let delta_rows = row_count(&self.change.entries);
         let total = latest.map_or(Some(0), |latest| latest.total_record_count);
-        let properties = &self.phase.properties;
+        let properties = self.properties(latest, &base, id).await?;
         let env = self.files.table().env();
         let snapshot = Snapshot {
             version: SNAPSHOT_VERSION,
             uuid: Some(env.ids.uuid()),
-            id: latest.map_or(SnapshotId::FIRST, |latest| latest.id.next()),
+            id,
             schema_id: self.schema_id,
             base_manifest_list: base_list.name,
             base_manifest_list_size: Some(base_list.size),
@@ -129,7 +137,7 @@ impl Plan<'_> {
             changelog_record_count: (!self.change.changelog.is_empty()).then(|| row_count(&self.change.changelog)),
             watermark: self.phase.watermark.max(latest.and_then(|latest| latest.watermark)),
             statistics,
-            properties: (!properties.is_empty()).then(|| properties.clone()),
+            properties: (!properties.is_empty()).then_some(properties),
             next_row_id: Some(latest.and_then(|latest| latest.next_row_id).unwrap_or(0)),
             operation: self.phase.operation.clone(),
         };
@@ -149,7 +157,72 @@ impl Plan<'_> {
         Ok(written.merged.insert(merged).after().to_vec())
     }
 
-    async fn write_change(&self, written: &mut Written) -> Result<(ListFile, Option<ListFile>)> {
+    /// The entries of the change as the snapshot has them.
+    fn entries(&self, id: SnapshotId) -> Cow<'_, [ManifestEntry]> {
+        let stamps = self.phase.is_stamped(self.settings);
+        let drops = self.settings.manifests.drops_stats;
+        if !stamps && !drops {
+            return Cow::Borrowed(&self.change.entries);
+        }
+        let mut entries = self.change.entries.clone();
+        for entry in &mut entries {
+            match entry.kind {
+                FileKind::Add if stamps => {
+                    entry.file.min_sequence_number = id.0;
+                    entry.file.max_sequence_number = id.0;
+                }
+                FileKind::Delete if drops => {
+                    entry.file.value_stats = SimpleStats::empty();
+                    entry.file.value_stats_cols = Some(Vec::new());
+                }
+                _ => {}
+            }
+        }
+        Cow::Owned(entries)
+    }
+
+    /// The properties of the commit, with the largest sequence number of the table where it is carried.
+    async fn properties(
+        &self,
+        latest: Option<&Snapshot>,
+        base: &[ManifestMeta],
+        id: SnapshotId,
+    ) -> Result<BTreeMap<String, String>> {
+        let mut properties = self.phase.properties.clone();
+        if !self.settings.carries_sequence {
+            return Ok(properties);
+        }
+        let before = match latest.and_then(|latest| latest.properties.as_ref()?.get(MAX_SEQUENCE)) {
+            Some(text) => Some(text.parse().map_err(|_| {
+                Error::corrupt("a snapshot's largest sequence number is no number").with("property", MAX_SEQUENCE)
+            })?),
+            None => self.largest_sequence(base).await?,
+        };
+        let added = self
+            .entries(id)
+            .iter()
+            .filter(|entry| entry.kind == FileKind::Add)
+            .map(|entry| entry.file.max_sequence_number)
+            .max();
+        if let Some(largest) = before.max(added) {
+            properties.insert(MAX_SEQUENCE.to_owned(), largest.to_string());
+        }
+        Ok(properties)
+    }
+
+    /// Needed once in the life of a table whose first snapshots do not carry it.
+    async fn largest_sequence(&self, manifests: &[ManifestMeta]) -> Result<Option<i64>> {
+        let mut all = None;
+        for manifest in manifests {
+            let batch = self.files.identities(&manifest.file_name).await?;
+            for i in (0..batch.len()).filter(|i| batch.kind(*i) == FileKind::Add) {
+                all = all.max(Some(batch.file(i)?.max_sequence_number));
+            }
+        }
+        Ok(all)
+    }
+
+    async fn write_change(&self, id: SnapshotId, written: &mut Written) -> Result<(ListFile, Option<ListFile>)> {
         if let Some(delta) = &written.delta {
             return Ok((delta.clone(), written.changelog.clone()));
         }
@@ -159,7 +232,8 @@ impl Plan<'_> {
             written.manifests.extend(manifests.iter().map(|manifest| manifest.file_name.clone()));
             written.changelog = Some(self.files.write_list(manifests, self.settings.manifests).await?);
         }
-        let manifests = self.files.write_entries(&self.change.entries, self.schema_id, self.settings.manifests).await?;
+        let entries = self.entries(id);
+        let manifests = self.files.write_entries(&entries, self.schema_id, self.settings.manifests).await?;
         written.manifests.extend(manifests.iter().map(|manifest| manifest.file_name.clone()));
         let delta = self.files.write_list(manifests, self.settings.manifests).await?;
         written.delta = Some(delta.clone());

@@ -24,6 +24,7 @@ mod vector;
 
 use std::collections::BTreeMap;
 
+use linn_format::options::table::commit::COMMIT_USER_PREFIX;
 use linn_format::snapshot::CommitKind;
 use linn_format::{Error, Result, SnapshotId};
 
@@ -98,6 +99,15 @@ impl Commit {
 }
 
 impl Table {
+    /// A name for a user that no other job has (`commit.user-prefix`).
+    pub fn new_user(&self) -> String {
+        let id = self.env().ids.uuid();
+        match self.options().text(&COMMIT_USER_PREFIX) {
+            Some(prefix) => format!("{prefix}_{id}"),
+            None => id,
+        }
+    }
+
     /// A committer for one user: a name that a job keeps over its restarts, and that no two jobs share.
     pub fn committer(&self, user: impl Into<String>) -> Committer {
         Committer::new(self, user.into())

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use linn_format::manifest::Codec;
+use linn_format::options::table::commit::{MANIFEST_DELETE_FILE_DROP_STATS, SNAPSHOT_IGNORE_EMPTY_COMMIT};
+use linn_format::options::table::key::WRITE_SEQUENCE_NUMBER_INIT_MODE;
 use linn_format::options::{Options, parse_duration, parse_memory};
 use linn_format::{Error, Result, SnapshotId};
 
@@ -11,6 +13,7 @@ use crate::table::Table;
 /// Options of commits, read.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
+    /// Whether commits without changes make a snapshot all the same.
     pub(super) force_create_snapshot: bool,
     pub(super) discard_duplicate_files: bool,
     pub(super) max_retries: u32,
@@ -19,8 +22,13 @@ pub(super) struct Settings {
     pub(super) timeout: Option<Duration>,
     pub(super) overwrite_upgrade: bool,
     pub(super) deletion_vectors: bool,
+    /// Whether new files are ordered by the snapshot that adds them, which is put in place of their sequence numbers.
+    pub(super) snapshot_ordering: bool,
     /// The last snapshot of others that the first commit may build upon; `Some(None)` for any.
     pub(super) last_safe: Option<Option<SnapshotId>>,
+    /// Whether the largest sequence number of the table is carried from snapshot to snapshot, for writers that begin with
+    /// it (`write.sequence-number-init-mode`).
+    pub(super) carries_sequence: bool,
     pub(super) manifests: ManifestSettings,
 }
 
@@ -31,18 +39,22 @@ pub(super) struct ManifestSettings {
     pub(super) target_size: u64,
     pub(super) full_threshold: u64,
     pub(super) merge_min_count: usize,
+    /// Whether entries that remove a file leave out the statistics of its values.
+    pub(super) drops_stats: bool,
 }
 
 impl Settings {
     pub(super) fn of(table: &Table) -> Result<Self> {
         let options = table.options();
+        options.check_writable()?;
         for feature in ["row-tracking.enabled", "data-evolution.enabled"] {
             if flag(options, feature, false)? {
                 return Err(Error::unsupported(format!("feature {feature} on commit")));
             }
         }
         Ok(Self {
-            force_create_snapshot: flag(options, "commit.force-create-snapshot", false)?,
+            force_create_snapshot: flag(options, "commit.force-create-snapshot", false)?
+                || options.bool_opt(&SNAPSHOT_IGNORE_EMPTY_COMMIT)? == Some(false),
             discard_duplicate_files: flag(options, "commit.discard-duplicate-files", false)?,
             max_retries: number(options, "commit.max-retries", 10)?,
             min_retry_wait: duration(options, "commit.min-retry-wait")?.unwrap_or(Duration::from_millis(10)),
@@ -50,6 +62,8 @@ impl Settings {
             timeout: duration(options, "commit.timeout")?,
             overwrite_upgrade: flag(options, "overwrite-upgrade", true)?,
             deletion_vectors: flag(options, "deletion-vectors.enabled", false)?,
+            snapshot_ordering: options.snapshot_ordering()?,
+            carries_sequence: options.choice(&WRITE_SEQUENCE_NUMBER_INIT_MODE)? == "snapshot",
             last_safe: last_safe(options)?,
             manifests: ManifestSettings {
                 codec: Codec::parse(
@@ -59,6 +73,7 @@ impl Settings {
                 target_size: memory(options, "manifest.target-file-size", 8 << 20)?,
                 full_threshold: memory(options, "manifest.full-compaction-threshold-size", 16 << 20)?.max(1),
                 merge_min_count: number(options, "manifest.merge-min-count", 30)?,
+                drops_stats: options.bool(&MANIFEST_DELETE_FILE_DROP_STATS)?,
             },
         })
     }

@@ -157,6 +157,7 @@ impl Table {
     /// `Unsupported` for a table whose compaction needs what Linn lacks. When one bucket fails, the new files of the
     /// others are deleted.
     pub async fn compact_job(&self, job: CompactJob<'_>) -> Result<Vec<CommitMessage>> {
+        self.options().check_writable().map_err(|e| e.with("table", self.name()))?;
         if !self.schema().is_primary_key_table() {
             return append::compact(self, job.partitions, job.full).await;
         }

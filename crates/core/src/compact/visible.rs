@@ -23,7 +23,7 @@ impl Table {
         }
         for _ in 0..TRIES {
             let messages = self.compact(Some(partitions), false).await?;
-            let committer = self.committer(self.env().ids.uuid());
+            let committer = self.committer(self.new_user());
             match committer.commit(Commit::batch(messages.clone())).await? {
                 CommitOutcome::Committed(_) => return Ok(()),
                 CommitOutcome::CompactionLost { .. } | CommitOutcome::Conflict(_) => committer.abort(&messages).await?,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use futures::{StreamExt, TryStreamExt};
 use linn_format::file::resolve::Resolution;
-use linn_format::file::{DataFileMeta, FileRead, RangeReader, format_of};
+use linn_format::file::{DataFileMeta, FileRead, FileSource, RangeReader, format_of};
 use linn_format::predicate::Predicate;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
@@ -62,6 +62,39 @@ pub async fn read_file(
 /// # Errors
 /// As [`read_file`].
 pub async fn read_remaining(
+    table: &Table,
+    partition: &BinaryRow,
+    bucket: i32,
+    file: &DataFileMeta,
+    deleted: Option<Arc<RoaringTreemap>>,
+    query: FileQuery,
+) -> Result<BatchStream> {
+    let Some((column, snapshot)) = stamped(table, file, &query)? else {
+        return remaining(table, partition, bucket, file, deleted, query).await;
+    };
+    let rows = remaining(table, partition, bucket, file, deleted, query).await?;
+    Ok(rows.map(move |batch| rows::with_sequence(&batch?, column, snapshot)).boxed())
+}
+
+/// With `sequence.snapshot-ordering`, where the sequence numbers stand among the columns that are read, and the snapshot
+/// that takes their place: in files of a writer, whose metadata it was put into when they were committed. Rows that a
+/// compaction wrote have theirs already.
+fn stamped(table: &Table, file: &DataFileMeta, query: &FileQuery) -> Result<Option<(usize, i64)>> {
+    if !table.schema().is_primary_key_table() || !table.options().snapshot_ordering()? {
+        return Ok(None);
+    }
+    let Some(column) = query.fields.iter().position(|field| field.id == SEQUENCE_NUMBER_ID) else { return Ok(None) };
+    match file.file_source {
+        Some(FileSource::Append) => Ok(Some((column, file.min_sequence_number))),
+        Some(FileSource::Compact) => Ok(None),
+        None => Err(Error::invalid("sequence.snapshot-ordering of a file of which nobody knows who wrote it")
+            .with("table", table.name())
+            .with("file", &file.file_name)
+            .with_hint("copy the rows into a table that has the option from the start")),
+    }
+}
+
+async fn remaining(
     table: &Table,
     partition: &BinaryRow,
     bucket: i32,

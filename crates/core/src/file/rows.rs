@@ -20,6 +20,14 @@ pub(crate) fn matching(batch: &RecordBatch, filter: &Predicate, fields: &[DataFi
     Ok(arrow_select::filter::filter_record_batch(batch, &keep)?)
 }
 
+/// The batch with one number in a column of sequence numbers.
+pub(super) fn with_sequence(batch: &RecordBatch, column: usize, number: i64) -> Result<RecordBatch> {
+    let mut columns = batch.columns().to_vec();
+    let old = columns.get_mut(column).ok_or_else(|| Error::internal("a batch without its sequence numbers"))?;
+    *old = Arc::new(Int64Array::from_value(number, batch.num_rows()));
+    Ok(RecordBatch::try_new(batch.schema(), columns)?)
+}
+
 /// Adds what follows from a row's place to the batches of one file, which come complete and in order.
 pub(super) struct Tracking {
     fields: Vec<DataField>,

@@ -54,10 +54,6 @@ impl MergeSpec {
             return Err(Error::invalid("a table without primary key has nothing to merge"));
         }
         let options = &schema.options;
-        // Read otherwise, rows of two writers would come out in the wrong order.
-        if options.get("sequence.snapshot-ordering").is_some_and(|on| on.trim().eq_ignore_ascii_case("true")) {
-            return Err(Error::unsupported("feature sequence.snapshot-ordering"));
-        }
         let mut columns = Columns { schema, fields: wanted.to_vec() };
         let key = schema
             .primary_keys

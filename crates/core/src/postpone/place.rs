@@ -38,7 +38,7 @@ pub(crate) async fn compact(
 ) -> Result<Vec<CommitMessage>> {
     let known = known_counts(table, snapshot).await?;
     let budget = MemoryBudget::new(table.options().write_buffer_size()?);
-    let user = table.env().ids.uuid();
+    let user = table.new_user();
     let mut messages = Vec::new();
     for waiting in waiting {
         let made = async {

@@ -47,6 +47,13 @@ impl Settings {
         let disk =
             options.get("write-buffer-spill.max-disk-size").map(linn_format::options::parse_memory).transpose()?;
         let compaction = compact::Settings::of(schema)?;
+        if options.snapshot_ordering()? && !options.write_only()? {
+            // Before the commit it is not known which snapshot the rows will be in.
+            return Err(Error::invalid(
+                "a writer that compacts cannot order by snapshots (sequence.snapshot-ordering)",
+            )
+            .with_hint("write with write-only = 'true', and compact in a job of its own"));
+        }
         Ok(Self {
             env: env.clone(),
             spec: Arc::new(MergeSpec::of(schema, &schema.fields)?),

@@ -77,6 +77,7 @@ impl Table {
     }
 
     async fn placing_writer(&self, user: &str, restore: bool) -> Result<TableWriter> {
+        self.options().check_writable().map_err(|e| e.with("table", self.name()))?;
         let counts = match Snapshots::new(self).latest().await? {
             Some(snapshot) => known_counts(self, &snapshot).await?,
             None => HashMap::new(),
@@ -91,6 +92,7 @@ impl Table {
     }
 
     fn open_writer(&self, user: &str, budget: MemoryBudget, restore: bool) -> Result<TableWriter> {
+        self.options().check_writable().map_err(|e| e.with("table", self.name()))?;
         let table = self.widened();
         let batch_size = compact::Settings::of(table.schema())?.batch_size;
         let buckets = Arc::new(TableBuckets::new(&table, batch_size, restore));

@@ -1,7 +1,5 @@
 //! What compaction does beside merging: rows that expire, many runs merged over spills, the view of what is compacted.
 
-use linn_format::ErrorKind;
-
 use crate::case::Case;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,11 +39,4 @@ async fn the_read_optimised_view_sees_what_a_full_compaction_saw() {
     case.commit(&["+I(2,3)", "-D(1,1)"]).await;
     assert_eq!(seen.rows().await, ["1,1", "2,2"]);
     assert_eq!(case.rows().await, ["2,3"]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn ordering_by_snapshots_is_refused() {
-    let case = Case::new("k INT, v INT", "k", &[("sequence.snapshot-ordering", "true"), ("write-only", "true")]).await;
-    let kinds = [case.table.writer("a").map(drop), case.table.read().build().map(drop)];
-    assert!(kinds.iter().all(|done| done.as_ref().is_err_and(|e| e.kind() == ErrorKind::Unsupported)), "{kinds:?}");
 }

@@ -5,6 +5,7 @@
 
 mod choice;
 mod def;
+mod effect;
 mod named;
 mod parse;
 mod similar;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 
 pub use choice::{ChangelogProducer, MergeEngine, ScanMode, SortOrder};
 pub use def::{OptionDef, OptionKind};
+pub use effect::Effect;
 pub use parse::{check_value, parse_duration, parse_list, parse_map, parse_memory};
 pub use similar::similar_option;
 pub use table::OPTIONS;

@@ -26,7 +26,7 @@ impl TableSchema {
     /// Schema 0 of a new table: ids assigned, primary key columns made NOT NULL, everything validated.
     ///
     /// # Errors
-    /// `Invalid` naming the column or option that is wrong.
+    /// `Invalid` naming the column or option that is wrong, `Unsupported` naming the option that cannot be had.
     pub fn create(table: NewTable, now_millis: i64) -> Result<Self> {
         let mut highest = -1;
         let fields = assign_ids(table.columns, &mut highest)?;
@@ -43,6 +43,7 @@ impl TableSchema {
         };
         normalize(&mut schema)?;
         validate(&schema)?;
+        schema.options.check_writable()?;
         Ok(schema)
     }
 }

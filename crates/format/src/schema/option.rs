@@ -13,6 +13,7 @@ pub(super) fn set(schema: &mut TableSchema, key: &str, value: &str, has_snapshot
     }
     let mut options = schema.options.clone();
     options.set(key, value);
+    options.check_accepted(key)?;
     replace(schema, options, key, has_snapshot)
 }
 

@@ -1,12 +1,12 @@
 //! What all files of one writer have in common.
 
+use linn_format::Result;
 use linn_format::file::{DataFileMeta, FileFormat, FileSource, FileWrite, KeyValueLayout, format_named};
 use linn_format::index::IndexSpec;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::stats::StatsMode;
 use linn_format::types::{DataField, KEY_PREFIX, Kind};
-use linn_format::{Error, Result};
 
 use super::FileKind;
 use crate::table::Table;
@@ -47,7 +47,6 @@ impl Settings {
         kind: FileKind,
     ) -> Result<Self> {
         let (schema, options) = (table.schema(), table.options());
-        refuse_external_paths(table)?;
         let changelog = kind == FileKind::Changelog;
         let (name, compression) = if changelog {
             (options.changelog_file_format(), options.changelog_file_compression().to_owned())
@@ -126,15 +125,6 @@ impl Settings {
             write_cols: None,
             write_cols_sequences: None,
         }
-    }
-}
-
-fn refuse_external_paths(table: &Table) -> Result<()> {
-    match table.options().get("data-file.external-paths.strategy") {
-        None => Ok(()),
-        Some(strategy) if strategy.eq_ignore_ascii_case("none") => Ok(()),
-        Some(_) => Err(Error::unsupported("feature writing to external paths")
-            .with_hint("set data-file.external-paths.strategy to none")),
     }
 }
 

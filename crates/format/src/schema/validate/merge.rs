@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::{invalid, known_column};
-use crate::Result;
 use crate::options::table::key;
 use crate::options::{MergeEngine, parse_list};
 use crate::schema::TableSchema;
 use crate::types::{DataField, DataType, Kind};
+use crate::{Error, Result};
 
 /// `sequence.field` names columns that can order records.
 pub(super) fn sequence_field(schema: &TableSchema) -> Result<()> {
@@ -55,6 +55,11 @@ fn snapshot_ordering(schema: &TableSchema, sequence: &[&str]) -> Result<()> {
     }
     if !sequence.is_empty() {
         return Err(invalid(format!("{key:?} and \"sequence.field\" exclude each other"), "remove one of them"));
+    }
+    if schema.options.bucket()? == -2 {
+        // Placing rows is a commit of its own, which would take the place of the snapshots they came with.
+        return Err(Error::unsupported(format!("{key:?} with postponed buckets"))
+            .with_hint("give the table a number of buckets, or \"bucket\" = \"-1\""));
     }
     if !schema.options.write_only()? {
         return Err(invalid(
