@@ -4,18 +4,23 @@
 //! JSON line per measurement.
 
 mod data;
+mod functions;
 mod measure;
 mod metadata;
 mod plain;
+mod suite;
 mod tree;
+mod values;
+mod wide;
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
-use measure::{Runner, ratio};
+use data::Rows;
+use measure::Runner;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -25,9 +30,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Cli {
     #[command(subcommand)]
     bench: Bench,
-    /// Rows in a commit
-    #[arg(long, global = true, default_value_t = 1_000_000)]
-    rows: usize,
+    /// Rows in a commit; a million unless given, fewer where they have many columns
+    #[arg(long, global = true)]
+    rows: Option<usize>,
     /// Commits
     #[arg(long, global = true, default_value_t = 5)]
     commits: usize,
@@ -44,6 +49,14 @@ enum Bench {
     MergeRead,
     /// Compacting it completely
     Compact,
+    /// partial-update: 200 columns from four sources, written, read and compacted
+    Wide,
+    /// aggregation: twenty columns with functions, written, read and compacted
+    Aggregation,
+    /// Compactions that tell their changes
+    Changelog,
+    /// Deletion vectors: writing them, and reading with them
+    Vectors,
     /// Planning tables of many files from a cold start, and 500 small commits
     Plan {
         /// Numbers of files
@@ -63,20 +76,31 @@ enum Bench {
 
 #[derive(Subcommand)]
 enum Phase {
-    PlainWrite,
+    PlainWrite {
+        data: Rows,
+    },
     PlainScan {
         columns: String,
     },
-    PlainRewrite,
+    Rewrite,
     Ingest {
-        buckets: usize,
-        #[arg(action = clap::ArgAction::Set)]
-        write_only: bool,
+        data: Rows,
+        /// With the merge engine of these rows instead of deduplicate
+        #[arg(long)]
+        merged: bool,
+        /// First commit that is written
+        #[arg(long, default_value_t = 0)]
+        first: usize,
+        /// Options of the table
+        options: Vec<String>,
     },
     Read {
         columns: String,
     },
-    Compact,
+    Compact {
+        #[arg(action = clap::ArgAction::Set)]
+        full: bool,
+    },
     Manifests {
         files: usize,
     },
@@ -94,86 +118,45 @@ fn main() -> Result<()> {
     }
     let held = tempfile::tempdir()?;
     let root = cli.dir.clone().unwrap_or_else(|| held.path().to_owned());
-    let runner = Runner { root, rows: cli.rows, commits: cli.commits };
+    let runner = |data: Rows| Runner::for_rows(root.clone(), data, cli.rows, cli.commits);
     match &cli.bench {
-        Bench::Ingest => ingest(&runner),
-        Bench::MergeRead => merge_read(&runner),
-        Bench::Compact => compact(&runner),
-        Bench::Plan { files, small } => plan(&runner, files, *small),
+        Bench::Ingest => suite::ingest(&runner(Rows::Narrow)),
+        Bench::MergeRead => suite::merge_read(&runner(Rows::Narrow)),
+        Bench::Compact => suite::compact(&runner(Rows::Narrow)),
+        Bench::Wide => [Rows::Sources, Rows::Wide]
+            .into_iter()
+            .try_for_each(|data| suite::engine(&runner(data), data, "partial-update")),
+        Bench::Aggregation => [Rows::Scalars, Rows::Functions]
+            .into_iter()
+            .try_for_each(|data| suite::engine(&runner(data), data, "aggregation")),
+        Bench::Changelog => suite::changelog(&runner(Rows::Narrow)),
+        Bench::Vectors => suite::vectors(&runner(Rows::Narrow)),
+        Bench::Plan { files, small } => suite::plan(&runner(Rows::Narrow), files, *small),
         Bench::Phase { .. } => Ok(()),
     }
 }
 
 fn run_phase(cli: &Cli, phase: &Phase) -> Result<Value> {
     let dir = cli.dir.clone().unwrap_or_default();
-    let size = data::Size { rows: cli.rows, commits: cli.commits };
+    let rows = cli.rows.unwrap_or(Rows::Narrow.per_commit());
+    let size = data::Size { rows, first: 0, commits: cli.commits };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     match phase {
-        Phase::PlainWrite => plain::write(&dir, size),
+        Phase::PlainWrite { data } => plain::write(&dir, *data, size),
         Phase::PlainScan { columns } => plain::scan(&dir, columns),
-        Phase::PlainRewrite => plain::rewrite(&dir),
-        Phase::Ingest { buckets, write_only } => runtime.block_on(tree::ingest(&dir, size, *buckets, *write_only)),
+        Phase::Rewrite => plain::rewrite(&dir),
+        Phase::Ingest { data, merged, first, options } => {
+            let mut all = if *merged { data.engine() } else { Vec::new() };
+            for option in options {
+                let (key, value) = option.split_once('=').context("an option is KEY=VALUE")?;
+                all.push((key.to_owned(), value.to_owned()));
+            }
+            runtime.block_on(tree::ingest(&dir, *data, data::Size { first: *first, ..size }, &all))
+        }
         Phase::Read { columns } => runtime.block_on(tree::read(&dir, columns)),
-        Phase::Compact => runtime.block_on(tree::compact(&dir)),
+        Phase::Compact { full } => runtime.block_on(tree::compact(&dir, *full)),
         Phase::Manifests { files } => runtime.block_on(metadata::fill(&dir, *files)),
         Phase::ColdPlan => runtime.block_on(metadata::plan(&dir)),
         Phase::Commits { count } => runtime.block_on(metadata::commits(&dir, *count)),
     }
-}
-
-const BUCKETS: [&str; 2] = ["1", "4"];
-
-fn ingest(runner: &Runner) -> Result<()> {
-    let plain = runner.measure("plain", "ingest baseline: plain Parquet", &["plain-write"], None)?;
-    for buckets in BUCKETS {
-        for (write_only, how) in [("true", "write-only"), ("false", "with compaction")] {
-            let name = format!("ingest, {buckets} bucket(s), {how}");
-            let dir = format!("t{buckets}{write_only}");
-            runner.measure(&dir, &name, &["ingest", buckets, write_only], Some(&plain))?;
-        }
-    }
-    Ok(())
-}
-
-fn merge_read(runner: &Runner) -> Result<()> {
-    runner.quiet("plain", &["plain-write"])?;
-    for buckets in BUCKETS {
-        runner.quiet(buckets, &["ingest", buckets, "true"])?;
-    }
-    for (columns, how) in [("all", "all columns"), ("c1,c7", "2 columns")] {
-        let name = format!("scan baseline: plain Parquet, {how}");
-        let plain = runner.measure("plain", &name, &["plain-scan", columns], None)?;
-        for buckets in BUCKETS {
-            let name = format!("merge-read, {buckets} bucket(s), {how}");
-            runner.measure(buckets, &name, &["read", columns], Some(&plain))?;
-        }
-    }
-    Ok(())
-}
-
-fn compact(runner: &Runner) -> Result<()> {
-    runner.quiet("plain", &["plain-write"])?;
-    let plain = runner.measure("plain", "compact baseline: Parquet read and write", &["plain-rewrite"], None)?;
-    for buckets in BUCKETS {
-        runner.quiet(buckets, &["ingest", buckets, "true"])?;
-        runner.measure(buckets, &format!("full compaction, {buckets} bucket(s)"), &["compact"], Some(&plain))?;
-    }
-    Ok(())
-}
-
-fn plan(runner: &Runner, files: &[usize], small: usize) -> Result<()> {
-    let mut first: Option<Value> = None;
-    for count in files {
-        let (dir, count) = (format!("files{count}"), count.to_string());
-        runner.measure(&dir, &format!("commit {count} files"), &["manifests", &count], None)?;
-        let mut plan = runner.quiet(&dir, &["cold-plan"])?;
-        plan["name"] = format!("cold plan of {count} files").into();
-        if let Some(first) = &first {
-            plan["cost_per_file_ratio"] = ratio(&plan["seconds_per_row"], &first["seconds_per_row"]);
-        }
-        println!("{plan}");
-        first.get_or_insert(plan);
-    }
-    runner.measure("commits", &format!("{small} small commits"), &["commits", &small.to_string()], None)?;
-    Ok(())
 }

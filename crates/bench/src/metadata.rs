@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Result;
 use linn_core::{Commit, CommitMessage};
@@ -15,8 +14,8 @@ use linn_format::stats::SimpleStats;
 use linn_format::types::{DataField, Kind};
 use serde_json::{Value, json};
 
-use crate::data::{Size, batches};
-use crate::measure::{record, size_of, start};
+use crate::data::{Rows, Size};
+use crate::measure::{Spent, record, size_of, start};
 use crate::tree::{create, open};
 
 const BUCKETS: i32 = 16;
@@ -31,10 +30,10 @@ const SMALL: usize = 1000;
 
 /// Commits files with disjoint key ranges and statistics of every column.
 pub(crate) async fn fill(dir: &Path, count: usize) -> Result<Value> {
-    let table = create(dir, &[("bucket", &BUCKETS.to_string())]).await?;
+    let table = create(dir, Rows::Narrow, &[("bucket".to_owned(), BUCKETS.to_string())]).await?;
     let committer = table.committer("bench");
     let files: Vec<i64> = (0..i64::try_from(count)?).collect();
-    let mut time = Duration::ZERO;
+    let mut time = Spent::default();
     for (identifier, chunk) in (1..).zip(files.chunks(PER_COMMIT)) {
         let messages = messages(table.schema(), chunk)?;
         let clock = start();
@@ -58,14 +57,14 @@ pub(crate) async fn plan(dir: &Path) -> Result<Value> {
 /// Small commits of real rows with automatic compaction, which is waited for. Times of the commit alone, without writing; means
 /// are over the snapshots that the commits made.
 pub(crate) async fn commits(dir: &Path, count: usize) -> Result<Value> {
-    let table = create(dir, &[("bucket", "1")]).await?;
+    let table = create(dir, Rows::Narrow, &[("bucket".to_owned(), "1".to_owned())]).await?;
     let committer = table.committer("bench");
     let mut writer = table.writer("bench")?;
-    let size = Size { rows: SMALL, commits: count };
-    let mut times = Vec::new();
+    let size = Size { rows: SMALL, first: 0, commits: count };
+    let mut times: Vec<(Spent, u32)> = Vec::new();
     let clock = start();
     for (identifier, commit) in (1..).zip(0..count) {
-        for batch in batches(size, commit)? {
+        for batch in Rows::Narrow.batches(size, commit)? {
             writer.write(&batch, None).await?;
         }
         let messages = writer.prepare_commit(true).await?;
@@ -77,19 +76,19 @@ pub(crate) async fn commits(dir: &Path, count: usize) -> Result<Value> {
     }
     let all = clock.elapsed();
     writer.close().await?;
-    let sum = |part: &[(Duration, u32)]| part.iter().map(|(time, _)| *time).sum::<Duration>().as_secs_f64();
-    let snapshots = |part: &[(Duration, u32)]| part.iter().map(|(_, snapshots)| *snapshots).sum::<u32>();
-    let mean = |part: &[(Duration, u32)]| sum(part) / f64::from(snapshots(part).max(1));
+    let sum = |part: &[(Spent, u32)]| part.iter().map(|(spent, _)| spent.time.as_secs_f64()).sum::<f64>();
+    let snapshots = |part: &[(Spent, u32)]| part.iter().map(|(_, snapshots)| *snapshots).sum::<u32>();
+    let mean = |part: &[(Spent, u32)]| sum(part) / f64::from(snapshots(part).max(1));
     let ends = ENDS.min(times.len());
     let first = times.get(..ends).map(mean);
     let last = times.get(times.len() - ends..).map(mean);
-    let mut measured = record(SMALL * count, size_of(dir)?, times.iter().map(|(time, _)| *time).sum());
+    let mut measured = record(SMALL * count, size_of(dir)?, times.iter().map(|(spent, _)| *spent).sum());
     measured["snapshots"] = json!(snapshots(&times));
     measured["first_mean_seconds"] = json!(first);
     measured["last_mean_seconds"] = json!(last);
     measured["last_to_first"] = json!(first.zip(last).map(|(first, last)| last / first));
-    measured["slowest_seconds"] = json!(times.iter().map(|(time, _)| time.as_secs_f64()).max_by(f64::total_cmp));
-    measured["with_writing_seconds"] = json!(all.as_secs_f64());
+    measured["slowest_seconds"] = json!(times.iter().map(|(spent, _)| spent.time.as_secs_f64()).max_by(f64::total_cmp));
+    measured["with_writing_seconds"] = json!(all.time.as_secs_f64());
     Ok(measured)
 }
 

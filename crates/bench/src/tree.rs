@@ -2,24 +2,25 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use futures::StreamExt;
 use linn_core::seam::SystemIds;
 use linn_core::storage::Local;
-use linn_core::{Commit, Env, Schemas, Snapshots, Table};
-use serde_json::Value;
+use linn_core::{Commit, CommitMessage, Env, Schemas, Snapshots, Table};
+use serde_json::{Value, json};
 
-use crate::data::{Size, batches, schema};
-use crate::measure::{record, size_of, start};
+use crate::data::{Rows, Size};
+use crate::measure::{Spent, record, size_of, start};
 
 const PATH: &str = "bench.db/t";
+/// What the last compaction read and made, for [`crate::plain::rewrite`].
+pub(crate) const COMPACTED: &str = "compacted.json";
 
 /// Makes the table in a folder.
-pub(crate) async fn create(dir: &Path, options: &[(&str, &str)]) -> Result<Table> {
+pub(crate) async fn create(dir: &Path, data: Rows, options: &[(String, String)]) -> Result<Table> {
     let storage = Arc::new(Local::new(dir, Arc::new(SystemIds)));
-    Schemas::at(storage, PATH).create(&schema(options)?).await?;
+    Schemas::at(storage, PATH).create(&data.schema(options)?).await?;
     open(dir).await
 }
 
@@ -30,25 +31,26 @@ pub(crate) async fn open(dir: &Path) -> Result<Table> {
     Ok(Table::new("bench.t", PATH, (*schema).clone(), env))
 }
 
-/// Writes all commits; making the rows is not timed, compaction is waited for.
-pub(crate) async fn ingest(dir: &Path, size: Size, buckets: usize, write_only: bool) -> Result<Value> {
-    let (buckets, write_only) = (buckets.to_string(), write_only.to_string());
-    let table = create(dir, &[("bucket", &buckets), ("write-only", &write_only)]).await?;
+/// Writes commits, to a new table when the first of all is among them; making the rows is not timed, compaction is waited
+/// for.
+pub(crate) async fn ingest(dir: &Path, data: Rows, size: Size, options: &[(String, String)]) -> Result<Value> {
+    let table = if size.first == 0 { create(dir, data, options).await? } else { open(dir).await? };
     let committer = table.committer("bench");
     let mut writer = table.writer("bench")?;
-    let mut time = Duration::ZERO;
-    for (identifier, commit) in (1..).zip(0..size.commits) {
-        let input = batches(size, commit)?;
+    let (mut spent, mut rows) = (Spent::default(), 0);
+    for (identifier, commit) in (1..).zip(0..size.commits).skip(size.first) {
+        let input = data.batches(size, commit)?;
         let clock = start();
         for batch in &input {
+            rows += batch.num_rows();
             writer.write(batch, None).await?;
         }
         let messages = writer.prepare_commit(true).await?;
         committer.commit(Commit::streaming(identifier, messages)).await?;
-        time += clock.elapsed();
+        spent += clock.elapsed();
     }
     writer.close().await?;
-    Ok(record(size.rows * size.commits, size_of(dir)?, time))
+    Ok(record(rows, size_of(dir)?, spent))
 }
 
 /// Reads the latest snapshot, one split after the other. `rows` are those in the files, before the merge.
@@ -74,16 +76,30 @@ pub(crate) async fn read(dir: &Path, columns: &str) -> Result<Value> {
     Ok(measured)
 }
 
-/// Compacts everything and commits it.
-pub(crate) async fn compact(dir: &Path) -> Result<Value> {
-    let (table, bytes) = (open(dir).await?, size_of(dir)?);
+/// Compacts everything, or what is due, and commits it. `bytes` are those of the files that were read.
+pub(crate) async fn compact(dir: &Path, full: bool) -> Result<Value> {
+    let table = open(dir).await?;
     let before = Snapshots::new(&table).latest().await?.context("the table is empty")?;
     let clock = start();
-    let messages = table.compact(None, true).await?;
+    let messages = table.compact(None, full).await?;
+    let files = messages.iter().flat_map(|m| m.compact_before.iter().chain(&m.compact_changelog));
     let rows: i64 = messages.iter().flat_map(|m| &m.compact_before).map(|file| file.row_count).sum();
+    let told: i64 = messages.iter().flat_map(|m| &m.compact_changelog).map(|file| file.row_count).sum();
+    let bytes: u64 = files.map(|file| file.file_size.unsigned_abs()).sum();
+    let compacted = paths(dir, &messages);
     table.committer("compact").commit(Commit::batch(messages)).await?;
-    let time = clock.elapsed();
+    let spent = clock.elapsed();
     let after = Snapshots::new(&table).latest().await?.context("the table is empty")?;
     ensure!(after.id != before.id, "nothing was compacted");
-    Ok(record(usize::try_from(rows)?, bytes, time))
+    std::fs::write(dir.join(COMPACTED), compacted.to_string())?;
+    let mut measured = record(usize::try_from(rows)?, bytes, spent);
+    measured["changelog_rows"] = told.into();
+    Ok(measured)
+}
+
+fn paths(dir: &Path, messages: &[CommitMessage]) -> Value {
+    let path = |m: &CommitMessage, name: &str| dir.join(PATH).join(format!("bucket-{}", m.bucket)).join(name);
+    let read: Vec<_> = messages.iter().flat_map(|m| m.compact_before.iter().map(|f| path(m, &f.file_name))).collect();
+    let made: Vec<_> = messages.iter().flat_map(|m| m.compact_after.iter().map(|f| path(m, &f.file_name))).collect();
+    json!({ "read": read, "made": made })
 }

@@ -1,0 +1,171 @@
+//! The benchmarks: which phases, in which order, compared with what.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::data::Rows;
+use crate::measure::{Baselines, Runner, ratio, tell};
+
+const BUCKETS: [&str; 2] = ["1", "4"];
+const PLAIN: &str = "ratio";
+const DEDUPLICATE: &str = "ratio_to_deduplicate";
+const UNTOLD: &str = "ratio_to_no_changelog";
+const ON_READ: &str = "ratio_to_merge_on_read";
+
+/// Writing: what it costs to sort and merge rows, and to compact beside it.
+pub(crate) fn ingest(runner: &Runner) -> Result<()> {
+    let plain = runner.measure("plain", "ingest baseline: plain Parquet", &["plain-write", "narrow"], &[])?;
+    for buckets in BUCKETS {
+        for (write_only, how) in [("true", "write-only"), ("false", "with compaction")] {
+            let name = format!("ingest, {buckets} bucket(s), {how}");
+            let (dir, options) = (format!("t{buckets}{write_only}"), options(buckets, write_only));
+            runner.measure(&dir, &name, &["ingest", "narrow", &options[0], &options[1]], &[(PLAIN, &plain)])?;
+        }
+    }
+    Ok(())
+}
+
+/// Reading five runs that overlap.
+pub(crate) fn merge_read(runner: &Runner) -> Result<()> {
+    runner.quiet("plain", &["plain-write", "narrow"])?;
+    for buckets in BUCKETS {
+        let options = options(buckets, "true");
+        runner.quiet(buckets, &["ingest", "narrow", &options[0], &options[1]])?;
+    }
+    for (columns, how) in [("all", "all columns"), ("c1,c7", "2 columns")] {
+        let name = format!("scan baseline: plain Parquet, {how}");
+        let plain = runner.measure("plain", &name, &["plain-scan", columns], &[])?;
+        for buckets in BUCKETS {
+            let name = format!("merge-read, {buckets} bucket(s), {how}");
+            runner.measure(buckets, &name, &["read", columns], &[(PLAIN, &plain)])?;
+        }
+    }
+    Ok(())
+}
+
+/// Putting them together.
+pub(crate) fn compact(runner: &Runner) -> Result<()> {
+    for buckets in BUCKETS {
+        let options = options(buckets, "true");
+        runner.quiet(buckets, &["ingest", "narrow", &options[0], &options[1]])?;
+        rewritten(runner, buckets, &format!("full compaction, {buckets} bucket(s)"), true, &[])?;
+    }
+    Ok(())
+}
+
+/// One merge engine against deduplicate with the same rows, and both against plain Parquet.
+pub(crate) fn engine(runner: &Runner, data: Rows, engine: &str) -> Result<()> {
+    let rows = data.name();
+    let plain =
+        runner.measure("plain", &format!("{rows}, write baseline: plain Parquet"), &["plain-write", rows], &[])?;
+    let name = |engine: &str, what: &str| format!("{rows}, {engine}, {what}");
+    let ingest = |merged: bool| {
+        let mut phase = vec!["ingest", rows];
+        phase.extend(merged.then_some("--merged"));
+        phase.extend(["bucket=1", "write-only=true"]);
+        phase
+    };
+    let against = [(PLAIN, &plain)];
+    let written = runner.measure("deduplicate", &name("deduplicate", "flush"), &ingest(false), &against)?;
+    let against = [(PLAIN, &plain), (DEDUPLICATE, &written)];
+    runner.measure("merged", &name(engine, "flush"), &ingest(true), &against)?;
+
+    let scan = format!("{rows}, scan baseline: plain Parquet");
+    let plain = runner.measure("plain", &scan, &["plain-scan", "all"], &[])?;
+    let read =
+        runner.measure("deduplicate", &name("deduplicate", "merge-read"), &["read", "all"], &[(PLAIN, &plain)])?;
+    let against = [(PLAIN, &plain), (DEDUPLICATE, &read)];
+    runner.measure("merged", &name(engine, "merge-read"), &["read", "all"], &against)?;
+
+    let compacted = rewritten(runner, "deduplicate", &name("deduplicate", "full compaction"), true, &[])?;
+    let against = [(DEDUPLICATE, &compacted)];
+    rewritten(runner, "merged", &name(engine, "full compaction"), true, &against)?;
+    ["plain", "deduplicate", "merged"].into_iter().try_for_each(|dir| runner.clear(dir))
+}
+
+/// Compactions of the last two commits, which lie at level 0 over all others at the highest level, with and without changelog.
+pub(crate) fn changelog(runner: &Runner) -> Result<()> {
+    let below = runner.commits.saturating_sub(2).max(1);
+    let kinds = [
+        ("none", "none", "false"),
+        ("lookup", "lookup", "false"),
+        ("none-full", "none", "true"),
+        ("full-compaction", "full-compaction", "true"),
+    ];
+    let mut untold = Value::Null;
+    for (dir, producer, full) in kinds {
+        let producer_is = format!("changelog-producer={producer}");
+        // Without a changelog nothing else would have the file leave level 0.
+        let options = ["bucket=1", "write-only=true", "compaction.force-up-level-0=true", &producer_is];
+        let few = Runner { root: runner.root.clone(), rows: runner.rows, commits: below };
+        let phase: Vec<&str> = ["ingest", "narrow"].into_iter().chain(options).collect();
+        few.quiet(dir, &phase)?;
+        few.quiet(dir, &["compact", "true"])?;
+        runner.quiet(dir, &["ingest", "narrow", "--first", &below.to_string()])?;
+        let what = if full == "true" { "full compaction" } else { "compaction of the last two commits" };
+        let name = format!("{what}, changelog {producer}");
+        let against = [(UNTOLD, &untold)];
+        let against: Baselines<'_> = if producer == "none" { &[] } else { &against };
+        let measured = rewritten(runner, dir, &name, full == "true", against)?;
+        if producer == "none" {
+            untold = measured;
+        }
+        runner.clear(dir)?;
+    }
+    Ok(())
+}
+
+/// Writing with deletion vectors against writing without, and reading with them against merging.
+pub(crate) fn vectors(runner: &Runner) -> Result<()> {
+    let plain = runner.measure("plain", "vectors, write baseline: plain Parquet", &["plain-write", "narrow"], &[])?;
+    let name = "vectors, write-only, merge-on-read";
+    let options = options("1", "true");
+    let phase = ["ingest", "narrow", &options[0], &options[1]];
+    runner.measure("on-read", name, &phase, &[(PLAIN, &plain)])?;
+    let name = "vectors, write with compaction, no vectors";
+    let without = runner.measure("without", name, &["ingest", "narrow", "bucket=1"], &[(PLAIN, &plain)])?;
+    let name = "vectors, write with compaction that is waited for";
+    let phase = ["ingest", "narrow", "bucket=1", "deletion-vectors.enabled=true"];
+    runner.measure("vectors", name, &phase, &[(PLAIN, &plain), ("ratio_to_no_vectors", &without)])?;
+    for (columns, how) in [("all", "all columns"), ("c1,c7", "2 columns")] {
+        let name = format!("vectors, scan baseline: plain Parquet, {how}");
+        let plain = runner.measure("plain", &name, &["plain-scan", columns], &[])?;
+        let name = format!("vectors, merge-on-read of {} runs, {how}", runner.commits);
+        let on_read = runner.measure("on-read", &name, &["read", columns], &[(PLAIN, &plain)])?;
+        let against = [(PLAIN, &plain), (ON_READ, &on_read)];
+        runner.measure("without", &format!("vectors, read after compaction, {how}"), &["read", columns], &against)?;
+        runner.measure("vectors", &format!("vectors, merge-on-write read, {how}"), &["read", columns], &against)?;
+    }
+    Ok(())
+}
+
+/// Planning.
+pub(crate) fn plan(runner: &Runner, files: &[usize], small: usize) -> Result<()> {
+    let mut first: Option<Value> = None;
+    for count in files {
+        let (dir, count) = (format!("files{count}"), count.to_string());
+        runner.measure(&dir, &format!("commit {count} files"), &["manifests", &count], &[])?;
+        let mut plan = runner.quiet(&dir, &["cold-plan"])?;
+        plan["name"] = format!("cold plan of {count} files").into();
+        if let Some(first) = &first {
+            plan["cost_per_file_ratio"] = ratio(&plan["seconds_per_row"], &first["seconds_per_row"]);
+        }
+        println!("{plan}");
+        first.get_or_insert(plan);
+    }
+    runner.measure("commits", &format!("{small} small commits"), &["commits", &small.to_string()], &[])?;
+    Ok(())
+}
+
+/// A compaction, against reading and writing the same bytes as plain Parquet and against `others`.
+fn rewritten(runner: &Runner, dir: &str, name: &str, full: bool, others: Baselines<'_>) -> Result<Value> {
+    let measured = runner.quiet(dir, &["compact", if full { "true" } else { "false" }])?;
+    let baseline = format!("{name}: baseline, the same bytes read and written as plain Parquet");
+    let plain = runner.measure(dir, &baseline, &["rewrite"], &[])?;
+    let against: Vec<_> = std::iter::once((PLAIN, &plain)).chain(others.iter().copied()).collect();
+    Ok(tell(measured, name, &against))
+}
+
+fn options(buckets: &str, write_only: &str) -> [String; 2] {
+    [format!("bucket={buckets}"), format!("write-only={write_only}")]
+}
