@@ -3,8 +3,10 @@
 //! Effects come in through four seams only ([`Storage`], [`Clock`], [`Ids`], [`Spawn`]), so that a whole history can be
 //! replayed in one thread.
 
+pub mod analyze;
 pub mod append;
 mod assign;
+pub mod branch;
 pub mod catalog;
 pub mod commit;
 pub mod compact;
@@ -17,6 +19,7 @@ pub mod merge;
 mod postpone;
 pub mod read;
 mod rescale;
+pub mod rollback;
 pub mod scan;
 pub mod schema;
 pub mod seam;
@@ -24,6 +27,7 @@ pub mod snapshot;
 pub mod storage;
 pub mod system;
 pub mod table;
+pub mod tag;
 pub mod vector;
 pub mod write;
 

@@ -1,30 +1,26 @@
 //! The tries of one commit: read the latest snapshot, check the change against it, build the next one, publish; and again
 //! when another commit came first (spec: format.md C.17).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use linn_format::manifest::{EntryBatch, ManifestMeta};
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SchemaId, SnapshotId};
 
 use super::alone::{Alone, Since};
-use super::base::{self, BaseFiles};
 use super::build::{Built, Plan, Written};
 use super::change::Change;
-use super::conflict::{self, Base, Rules, Simple};
 use super::files::Files;
+use super::fits::Fits;
 use super::history::{History, Seen};
 use super::overwrite::Target;
 use super::publish::{Published, publish};
 use super::settings::Settings;
-use super::{BATCH_IDENTIFIER, Commit, alone, index, strict, vector};
+use super::{BATCH_IDENTIFIER, Commit, alone, index, restore, strict};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
-
-/// Partitions whose bucket count is known to be right.
-const CHECKED_PARTITIONS: usize = 1000;
+use crate::tag::AfterCommit;
 
 /// One snapshot to be made.
 #[derive(Debug)]
@@ -34,8 +30,10 @@ pub(super) struct Phase {
     pub(super) properties: BTreeMap<String, String>,
     pub(super) operation: Option<String>,
     pub(super) kind: CommitKind,
-    check: bool,
-    provider: Provider,
+    pub(super) check: bool,
+    pub(super) provider: Provider,
+    /// The statistics file that the snapshot brings.
+    pub(super) statistics: Option<String>,
     /// The last snapshot of others that it may build upon, as its messages say.
     since: Option<SnapshotId>,
     /// Since when no other user may have written rows, and where.
@@ -54,6 +52,8 @@ pub(super) enum Provider {
         /// What comes instead.
         added: Change,
     },
+    /// It makes the table what it was at this snapshot.
+    Restore(Box<Snapshot>),
 }
 
 impl Phase {
@@ -66,6 +66,7 @@ impl Phase {
             kind,
             check,
             provider,
+            statistics: None,
             since: commit.messages.iter().filter_map(|message| message.made_at).min(),
             alone: if kind == CommitKind::Compact { Since::new() } else { alone::since(table, &commit.messages) },
         }
@@ -78,19 +79,26 @@ impl Phase {
                 !change.index.is_empty() || !change.hash_bases.is_empty() || (settings.deletion_vectors && self.check)
             }
             Provider::Overwrite { .. } => true,
+            Provider::Restore(_) => false,
         }
     }
 
     /// Whether its new files carry the number of the snapshot, so that they differ from try to try. What a compaction
-    /// writes keeps the numbers of the rows' own snapshots.
+    /// writes, and what comes back, keeps the numbers of the rows' own snapshots.
     pub(super) fn is_stamped(&self, settings: &Settings) -> bool {
-        settings.snapshot_ordering && self.kind != CommitKind::Compact
+        let old = self.kind == CommitKind::Compact || matches!(self.provider, Provider::Restore(_));
+        settings.snapshot_ordering && !old
     }
 
     /// Names of the files that the writer made; tell whether a batch commit is the same one again.
     fn names(&self) -> Vec<String> {
-        let (Provider::Fixed(change) | Provider::Overwrite { added: change, .. }) = &self.provider;
-        change.names().into_iter().map(str::to_owned).collect()
+        match &self.provider {
+            Provider::Fixed(change) | Provider::Overwrite { added: change, .. } => {
+                let files = change.names().into_iter().map(str::to_owned);
+                files.chain(self.statistics.clone()).collect()
+            }
+            Provider::Restore(target) => vec![format!("snapshot-{}", target.id)],
+        }
     }
 }
 
@@ -117,16 +125,19 @@ struct Unresolved {
 /// What a committer keeps from commit to commit.
 #[derive(Debug)]
 pub(super) struct State {
-    files: Files,
-    snapshots: Snapshots,
-    history: History,
-    checked_buckets: HashMap<Box<[u8]>, i32>,
+    pub(super) files: Files,
+    pub(super) snapshots: Snapshots,
+    pub(super) history: History,
+    pub(super) checked_buckets: HashMap<Box<[u8]>, i32>,
     unresolved: Option<Unresolved>,
     /// The newest snapshot that this committer has made.
-    last_own: Option<SnapshotId>,
-    alone: Alone,
+    pub(super) last_own: Option<SnapshotId>,
+    pub(super) alone: Alone,
     /// The last batch phase that was published: files of its change and its snapshot.
-    last_batch: Option<(Vec<String>, SnapshotId)>,
+    pub(super) last_batch: Option<(Vec<String>, SnapshotId)>,
+    /// The newest snapshot that was seen; while it is there everything above holds.
+    pub(super) seen_latest: Option<Arc<Snapshot>>,
+    pub(super) tags: AfterCommit,
 }
 
 /// What a try came to.
@@ -146,10 +157,12 @@ impl State {
             last_own: None,
             alone: Alone::default(),
             last_batch: None,
+            seen_latest: None,
+            tags: AfterCommit::default(),
         }
     }
 
-    fn table(&self) -> &Table {
+    pub(super) fn table(&self) -> &Table {
         self.files.table()
     }
 
@@ -159,7 +172,9 @@ impl State {
 
     /// The user's last identifier.
     pub(super) async fn last_identifier(&mut self, user: &str) -> Result<Option<i64>> {
-        if let Some(latest) = self.snapshots.latest().await? {
+        let latest = self.snapshots.latest().await?;
+        self.follow(latest.as_ref()).await?;
+        if let Some(latest) = latest {
             self.history.advance(&self.snapshots, &latest, user).await?;
         }
         Ok(self.history.last_identifier())
@@ -256,7 +271,9 @@ impl State {
             user,
             "committed"
         );
-        self.snapshots.remember(Arc::new(snapshot));
+        let snapshot = Arc::new(snapshot);
+        self.seen_latest = Some(Arc::clone(&snapshot));
+        self.snapshots.remember(snapshot);
         Committed::In(id)
     }
 
@@ -268,6 +285,7 @@ impl State {
         written: &mut Written,
     ) -> Result<Tried> {
         let latest = self.snapshots.latest().await?;
+        self.follow(latest.as_ref()).await?;
         if let Some(latest) = &latest
             && let Some(done) = self.seen(user, phase, latest).await?
         {
@@ -290,9 +308,23 @@ impl State {
                 provided = target.change(&self.files, &manifests, &lines, added).await?;
                 &provided
             }
+            Provider::Restore(target) => {
+                written.discard_change(&self.files).await;
+                provided = restore::change(&self.files, &manifests, target).await?;
+                &provided
+            }
         };
         let reduced;
-        let change = match self.fits(settings, phase, &manifests, &lines, change).await? {
+        let restored = match &phase.provider {
+            Provider::Restore(target) => Some(target),
+            Provider::Fixed(_) | Provider::Overwrite { .. } => None,
+        };
+        // What the table was fits what it was.
+        let fits = match restored {
+            Some(_) => Fits::Yes,
+            None => self.fits(settings, phase, &manifests, &lines, change).await?,
+        };
+        let change = match fits {
             Fits::Yes => change,
             Fits::Without(kept) => {
                 written.discard_change(&self.files).await;
@@ -332,7 +364,10 @@ impl State {
                 Err(why) => return Ok(Tried::Done(Committed::Conflict(why))),
             }
         };
-        let built = plan.build(latest.as_deref(), manifests, index, written).await?;
+        let mut built = plan.build(latest.as_deref(), manifests, index, written).await?;
+        if let Some(target) = restored {
+            restore::carry(&mut built.snapshot, target);
+        }
         self.publish(user, phase, built, written).await
     }
 
@@ -386,112 +421,4 @@ impl State {
             .copied()
             .ok_or_else(|| Error::not_found("the table has no schema any more").with("table", self.table().name()))
     }
-
-    fn is_unaware(&self) -> bool {
-        let bucket = self.table().options().get("bucket").map_or(-1, |text| text.trim().parse().unwrap_or(-1));
-        bucket == -1 && self.table().schema().primary_keys.is_empty()
-    }
-
-    /// Checks a change against what the table holds. Nothing is read when nothing can be wrong: rows are only added, to
-    /// partitions whose bucket count is known.
-    async fn fits(
-        &mut self,
-        settings: &Settings,
-        phase: &Phase,
-        manifests: &[ManifestMeta],
-        lines: &[linn_format::manifest::IndexManifestEntry],
-        change: &Change,
-    ) -> Result<Fits> {
-        let batch = EntryBatch::from_entries(&change.entries)?;
-        let mut delta: Vec<Simple> = (0..batch.len()).map(|i| Simple::of(&batch, i)).collect();
-        let written = match conflict::written_buckets(&delta) {
-            Ok(written) => written,
-            Err(why) => return Ok(Fits::No(why)),
-        };
-        let may_rescale = phase.kind == CommitKind::Overwrite;
-        let discard = settings.discard_duplicate_files && phase.kind == CommitKind::Append;
-        let check = phase.check || discard;
-        let unchecked = written.iter().filter(|(partition, count)| self.checked_buckets.get(*partition) != Some(count));
-        let unchecked: Vec<Box<[u8]>> =
-            if may_rescale { Vec::new() } else { unchecked.map(|(partition, _)| partition.clone()).collect() };
-        let mut base = BaseFiles::default();
-        if !manifests.is_empty() && (check || !unchecked.is_empty()) {
-            let mut wanted: HashSet<(Box<[u8]>, Option<i32>)> =
-                unchecked.into_iter().map(|partition| (partition, None)).collect();
-            if check {
-                wanted.extend(delta.iter().map(|entry| (entry.key.partition.clone(), Some(entry.key.bucket))));
-                wanted.extend(vector_buckets(change));
-            }
-            base = base::read(&self.files, manifests, &wanted).await?;
-        }
-        let mut kept = None;
-        if discard {
-            let fresh: Vec<bool> = delta.iter().map(|entry| !base.files.contains_key(&entry.key)).collect();
-            if fresh.contains(&false) {
-                let mut reduced = change.clone();
-                let mut flags = fresh.iter();
-                reduced.entries.retain(|_| flags.next().copied().unwrap_or(true));
-                let mut flags = fresh.iter();
-                delta.retain(|_| flags.next().copied().unwrap_or(true));
-                kept = Some(reduced);
-            }
-        }
-        if settings.deletion_vectors && self.is_unaware() && check {
-            base.files = conflict::pair_base(base.files, lines)?;
-            match conflict::pair_delta(&base.files, delta, &change.index) {
-                Ok(paired) => delta = paired,
-                Err(why) => return Ok(Fits::No(why)),
-            }
-        }
-        if settings.deletion_vectors && check {
-            let against = match self.is_unaware() {
-                true => None,
-                false => vector::check(&base.files, &delta, lines, &change.index),
-            };
-            if let Some(why) = against.or_else(|| vector::check_bases(&base.files, &change.bases)) {
-                return Ok(Fits::No(why));
-            }
-        }
-        let rules = Rules { key_types: if check { self.key_types() } else { None }, may_rescale };
-        // What is not checked against the table must still be consistent in itself.
-        let no_files = Base::new();
-        let files = if check { &base.files } else { &no_files };
-        if let Some(why) = conflict::check(files, &base.buckets, &delta, &rules)? {
-            return Ok(Fits::No(why));
-        }
-        self.remember_buckets(written);
-        Ok(kept.map_or(Fits::Yes, Fits::Without))
-    }
-
-    fn remember_buckets(&mut self, written: HashMap<Box<[u8]>, i32>) {
-        if self.checked_buckets.len() + written.len() > CHECKED_PARTITIONS {
-            self.checked_buckets.clear();
-        }
-        self.checked_buckets.extend(written);
-    }
-
-    /// Types of the trimmed primary key, unless keys may overlap in this table.
-    fn key_types(&self) -> Option<Vec<linn_format::types::DataType>> {
-        let schema = self.table().schema();
-        let clustering =
-            self.table().options().get("pk-clustering-override").is_some_and(|v| v.eq_ignore_ascii_case("true"));
-        if schema.primary_keys.is_empty() || clustering {
-            return None;
-        }
-        Some(schema.trimmed_primary_keys().into_iter().map(|field| field.data_type.clone()).collect())
-    }
-}
-
-/// Whether a change fits.
-enum Fits {
-    Yes,
-    /// When it is reduced to this.
-    Without(Change),
-    No(String),
-}
-
-/// The buckets whose deletion vectors change.
-fn vector_buckets(change: &Change) -> impl Iterator<Item = (Box<[u8]>, Option<i32>)> {
-    let vectors = change.index.iter().filter(|entry| entry.index_type == linn_format::manifest::DELETION_VECTORS_INDEX);
-    vectors.map(|entry| (entry.partition.to_serialized().to_vec().into_boxed_slice(), Some(entry.bucket)))
 }

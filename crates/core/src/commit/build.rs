@@ -243,6 +243,9 @@ impl Plan<'_> {
     /// The statistics of the previous snapshot, if they are of the present schema. Statistics are advice: those that cannot
     /// be read are dropped.
     async fn statistics(&self, latest: Option<&Snapshot>) -> Option<String> {
+        if self.phase.statistics.is_some() {
+            return self.phase.statistics.clone();
+        }
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct OfSchema {

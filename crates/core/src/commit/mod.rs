@@ -11,12 +11,15 @@ mod build;
 mod change;
 mod conflict;
 mod files;
+mod fits;
 mod history;
 mod index;
 mod merge;
 mod message;
 mod overwrite;
 mod publish;
+mod restore;
+mod rewound;
 mod settings;
 mod strict;
 mod upgrade;
@@ -25,7 +28,7 @@ mod vector;
 use std::collections::BTreeMap;
 
 use linn_format::options::table::commit::COMMIT_USER_PREFIX;
-use linn_format::snapshot::CommitKind;
+use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SnapshotId};
 
 pub use message::CommitMessage;
@@ -142,7 +145,8 @@ impl Committer {
         let mut state = self.state.lock().await;
         let settings = Settings::of(&self.table)?;
         let changes = Changes::of(&commit.messages);
-        if changes.is_empty() && commit.when_empty == WhenEmpty::Skip && !settings.force_create_snapshot {
+        let forced = settings.force_create_snapshot || commit.when_empty == WhenEmpty::Create;
+        if changes.is_empty() && !forced && !state.wants_snapshot(commit.identifier).await {
             return Ok(CommitOutcome::Committed(Vec::new()));
         }
         let mut phases = Vec::new();
@@ -206,6 +210,32 @@ impl Committer {
         self.overwrite(Overwrite::Table, commit).await
     }
 
+    /// Makes the table what it was at `target`, as a snapshot of its own. Its files must be there, and something must keep them
+    /// when the snapshots before expire; see [`Table::rollback_as_latest`].
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub async fn restore(&self, target: &Snapshot) -> Result<CommitOutcome> {
+        let mut state = self.state.lock().await;
+        let settings = Settings::of(&self.table)?;
+        let provider = Provider::Restore(Box::new(target.clone()));
+        let phase = Phase::new(&self.table, &Commit::batch(Vec::new()), CommitKind::Overwrite, true, provider);
+        self.run(&mut state, &settings, vec![phase]).await
+    }
+
+    /// Makes a snapshot that only brings a statistics file.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub(crate) async fn statistics(&self, file: String) -> Result<CommitOutcome> {
+        let mut state = self.state.lock().await;
+        let settings = Settings::of(&self.table)?;
+        let provider = Provider::Fixed(change::Change::default());
+        let mut phase = Phase::new(&self.table, &Commit::batch(Vec::new()), CommitKind::Analyze, false, provider);
+        phase.statistics = Some(file);
+        self.run(&mut state, &settings, vec![phase]).await
+    }
+
     /// Those of the identifiers, which must be in ascending order, that this user has not committed yet.
     ///
     /// # Errors
@@ -237,6 +267,26 @@ impl Committer {
 
     /// Runs the phases in order. What the last one, a compaction, meets does not touch what the first one did.
     async fn run(&self, state: &mut attempt::State, settings: &Settings, phases: Vec<Phase>) -> Result<CommitOutcome> {
+        let batch = phases.first().is_some_and(|phase| phase.identifier == BATCH_IDENTIFIER);
+        let outcome = self.run_phases(state, settings, phases).await?;
+        let snapshots = match &outcome {
+            CommitOutcome::Committed(snapshots) | CommitOutcome::CompactionLost { snapshots, .. } => {
+                snapshots.as_slice()
+            }
+            CommitOutcome::Conflict(_) | CommitOutcome::Unknown(_) => &[],
+        };
+        if !snapshots.is_empty() {
+            state.tags.run(&self.table, batch).await;
+        }
+        Ok(outcome)
+    }
+
+    async fn run_phases(
+        &self,
+        state: &mut attempt::State,
+        settings: &Settings,
+        phases: Vec<Phase>,
+    ) -> Result<CommitOutcome> {
         let mut snapshots = Vec::new();
         for phase in phases {
             let compaction = phase.kind == CommitKind::Compact;

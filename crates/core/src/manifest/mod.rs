@@ -3,11 +3,13 @@
 //! Manifests are immutable and named by uuid, so what was read once stays right.
 
 mod cache;
+mod deleted;
 mod live;
 mod parallel;
 mod store;
 
 pub use cache::ManifestCache;
+pub use deleted::Deleted;
 pub use live::{LiveFiles, Selection};
 pub(crate) use parallel::run;
 pub use store::Manifests;

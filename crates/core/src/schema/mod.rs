@@ -20,6 +20,13 @@ const ATTEMPTS: usize = 20;
 #[derive(Debug, Default)]
 pub(crate) struct SchemaCache(Mutex<BTreeMap<SchemaId, Arc<TableSchema>>>);
 
+impl SchemaCache {
+    /// Forgets everything, because files were written over.
+    pub(crate) fn clear(&self) {
+        self.0.lock().clear();
+    }
+}
+
 /// Reads and changes the schemas at one place.
 #[derive(Debug, Clone)]
 pub struct Schemas {
@@ -39,7 +46,7 @@ impl Schemas {
         Self { storage, dir: format!("{}/schema", table_path.trim_end_matches('/')), cache: Arc::default() }
     }
 
-    fn path(&self, id: SchemaId) -> String {
+    pub(crate) fn path(&self, id: SchemaId) -> String {
         format!("{}/schema-{id}", self.dir)
     }
 

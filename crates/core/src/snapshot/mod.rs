@@ -4,7 +4,6 @@
 //! Hints only save a listing: a wrong or missing hint costs time, never a wrong answer.
 
 mod pin;
-mod tag;
 mod travel;
 
 use std::collections::BTreeMap;
@@ -15,7 +14,9 @@ use linn_format::snapshot::{Snapshot, format_hint, parse_hint};
 use linn_format::{Error, ErrorKind, Result, ResultExt, SnapshotId};
 use parking_lot::Mutex;
 
-pub use tag::Tags;
+pub(crate) use travel::{wall_time, watermark_of};
+
+pub use crate::tag::Tags;
 
 use crate::seam::Storage;
 use crate::table::Table;
@@ -122,6 +123,14 @@ impl Snapshots {
         }
     }
 
+    /// One snapshot as it is on disk now.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub(crate) async fn get_afresh(&self, id: SnapshotId) -> Result<Arc<Snapshot>> {
+        self.load(id).await
+    }
+
     /// Whether a snapshot of this number is there.
     pub async fn exists(&self, id: SnapshotId) -> Result<bool> {
         match self.storage().stat(&self.path(id)).await {
@@ -175,6 +184,11 @@ impl Snapshots {
     /// Notes the newest snapshot in the hint. The commit is done by now, so a failure is only worth a line in the log.
     pub(crate) async fn hint_latest(&self, id: SnapshotId) {
         self.write_hint("LATEST", id).await;
+    }
+
+    /// Forgets what was read by number: after a rollback the numbers are given anew.
+    pub(crate) fn forget(&self) {
+        self.cache.lock().clear();
     }
 
     /// Notes the oldest snapshot in the hint.

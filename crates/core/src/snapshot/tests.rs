@@ -119,6 +119,42 @@ async fn options_travel_in_time() {
     assert_eq!(travels(&table, "scan.version", "watermark-60").await.unwrap(), 6);
 }
 
+/// Case E8.
+#[tokio::test]
+async fn watermarks_may_be_missing_anywhere() {
+    let marks = [None, Some(10), None, Some(i64::MIN), Some(20), None, Some(30), None];
+    let store = memory();
+    let table = table(store.clone(), schema(false, false, &[])).await;
+    for (id, watermark) in (1..).zip(marks) {
+        let bytes = snapshot(id, watermark).to_json().unwrap();
+        store.create(&format!("db.db/t/snapshot/snapshot-{id}"), bytes.into()).await.unwrap();
+    }
+    let snapshots = Snapshots::new(&table);
+    for watermark in 0..40 {
+        let known = (1..).zip(marks).filter_map(|(id, w)| Some((id, w.filter(|w| *w != i64::MIN)?)));
+        let after = known.clone().find(|(_, w)| *w >= watermark).map(|(id, _)| id);
+        let before = known.filter(|(_, w)| *w <= watermark).last().map(|(id, _)| id);
+        let id = |found: Option<Arc<Snapshot>>| found.map(|snapshot| snapshot.id.0);
+        assert_eq!(id(snapshots.at_or_after_watermark(watermark).await.unwrap()), after, "at or after {watermark}");
+        assert_eq!(id(snapshots.at_or_before_watermark(watermark).await.unwrap()), before, "at or before {watermark}");
+    }
+    let (_, without) = written(1..=3).await;
+    assert_eq!(travels(&without, "scan.watermark", "1").await.unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn times_are_found_on_both_sides() {
+    let (_, table) = written(2..=6).await;
+    let snapshots = Snapshots::new(&table);
+    for (millis, before, after) in
+        [(0, None, Some(2)), (4000, Some(4), Some(4)), (4001, Some(4), Some(5)), (9000, Some(6), None)]
+    {
+        let id = |found: Option<Arc<Snapshot>>| found.map(|snapshot| snapshot.id.0);
+        assert_eq!(id(snapshots.at_or_before_time(NOW + millis).await.unwrap()), before, "{millis}");
+        assert_eq!(id(snapshots.at_or_after_time(NOW + millis).await.unwrap()), after, "{millis}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_there_is_answered_with_what_is() {
     let (_, table) = written(2..=6).await;

@@ -13,8 +13,10 @@ pub(super) const KEYS: [&str; 6] =
     ["scan.version", "scan.snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis"];
 const WATERMARK_PREFIX: &str = "watermark-";
 
-/// Watermarks of snapshots whose writers had none.
-const NO_WATERMARK: i64 = i64::MIN;
+/// The watermark of a snapshot; some writers that have none write the smallest number.
+pub(crate) fn watermark_of(snapshot: &Snapshot) -> Option<i64> {
+    snapshot.watermark.filter(|watermark| *watermark != i64::MIN)
+}
 
 impl Snapshots {
     /// The snapshot that the table's options travel to, or the latest one when they do not travel; `None` in an empty table.
@@ -81,10 +83,8 @@ impl Snapshots {
         }
     }
 
-    /// The newest snapshot that is not younger than `millis`.
-    async fn at_time(&self, millis: i64) -> Result<Arc<Snapshot>> {
-        let found = self.last_where(|snapshot| snapshot.time_millis <= millis).await?;
-        match found {
+    pub(crate) async fn at_time(&self, millis: i64) -> Result<Arc<Snapshot>> {
+        match self.at_or_before_time(millis).await? {
             Some(snapshot) => Ok(snapshot),
             None => {
                 let e = Error::not_found(format!("no snapshot is as old as {}", show_time(millis)));
@@ -93,50 +93,97 @@ impl Snapshots {
         }
     }
 
-    /// The first snapshot whose watermark has reached `watermark`. Every commit carries the watermark on, so snapshots without
-    /// one stand at the beginning, and watermarks never go back.
     async fn at_watermark(&self, watermark: i64) -> Result<Arc<Snapshot>> {
-        let before = self.last_where(|s| s.watermark.is_none_or(|w| w == NO_WATERMARK || w < watermark)).await?;
-        let next = match &before {
-            Some(snapshot) => Some(snapshot.id.next()),
-            None => self.earliest_id().await?,
-        };
-        if let Some(id) = next {
-            match self.get(id).await {
-                Err(e) if e.kind() == ErrorKind::NotFound => {}
-                result => return result,
+        match self.at_or_after_watermark(watermark).await? {
+            Some(snapshot) => Ok(snapshot),
+            None => {
+                let e = Error::not_found(format!("no snapshot has reached watermark {watermark}"));
+                Err(self.out_of_range(e.with("table", self.table.name())).await)
             }
         }
-        let e = Error::not_found(format!("no snapshot has reached watermark {watermark}"));
-        Err(self.out_of_range(e.with("table", self.table.name())).await)
     }
 
-    /// The last snapshot for which `holds`, when it holds for a prefix of them.
-    async fn last_where(&self, holds: impl Fn(&Snapshot) -> bool) -> Result<Option<Arc<Snapshot>>> {
-        let Some(latest) = self.latest().await? else { return Ok(None) };
-        if holds(&latest) {
-            return Ok(Some(latest));
-        }
-        let Some(earliest) = self.earliest_id().await? else { return Ok(None) };
-        let (mut low, mut high, mut found) = (earliest.0, latest.id.0 - 1, None);
+    /// The newest snapshot that was committed at this time (milliseconds since the epoch) or before.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Unavailable` from reading snapshots.
+    pub async fn at_or_before_time(&self, millis: i64) -> Result<Option<Arc<Snapshot>>> {
+        Ok(self.bisect(|s| Some(s.time_millis), |time| time <= millis).await?.0)
+    }
+
+    /// The oldest snapshot that was committed at this time (milliseconds since the epoch) or later.
+    ///
+    /// # Errors
+    /// As [`at_or_before_time`](Self::at_or_before_time).
+    pub async fn at_or_after_time(&self, millis: i64) -> Result<Option<Arc<Snapshot>>> {
+        Ok(self.bisect(|s| Some(s.time_millis), |time| time < millis).await?.1)
+    }
+
+    /// The newest snapshot with this watermark or an earlier one.
+    ///
+    /// # Errors
+    /// As [`at_or_before_time`](Self::at_or_before_time).
+    pub async fn at_or_before_watermark(&self, watermark: i64) -> Result<Option<Arc<Snapshot>>> {
+        Ok(self.bisect(watermark_of, |w| w <= watermark).await?.0)
+    }
+
+    /// The oldest snapshot whose watermark has reached this one.
+    ///
+    /// # Errors
+    /// As [`at_or_before_time`](Self::at_or_before_time).
+    pub async fn at_or_after_watermark(&self, watermark: i64) -> Result<Option<Arc<Snapshot>>> {
+        Ok(self.bisect(watermark_of, |w| w < watermark).await?.1)
+    }
+
+    /// Where `holds` ends, which holds of the values of older snapshots: the last snapshot for which it does and the first for
+    /// which it does not. Snapshots without a value, or that expire meanwhile, are as if they were not there, wherever they
+    /// stand; each step halves what is left, so the search ends.
+    async fn bisect(
+        &self,
+        value: impl Fn(&Snapshot) -> Option<i64>,
+        holds: impl Fn(i64) -> bool,
+    ) -> Result<(Option<Arc<Snapshot>>, Option<Arc<Snapshot>>)> {
+        let Some(latest) = self.latest().await? else { return Ok((None, None)) };
+        let Some(earliest) = self.earliest_id().await? else { return Ok((None, None)) };
+        self.remember(Arc::clone(&latest));
+        let (mut low, mut high) = (earliest.0, latest.id.0);
+        let (mut before, mut after) = (None, None);
         while low <= high {
             let middle = low + (high - low) / 2;
-            match self.get(SnapshotId(middle)).await {
-                Ok(snapshot) if holds(&snapshot) => {
-                    found = Some(snapshot);
+            // The nearest one at or before the middle that has a value.
+            let mut at = middle;
+            let found = loop {
+                match self.get(SnapshotId(at)).await {
+                    Ok(snapshot) => {
+                        if let Some(value) = value(&snapshot) {
+                            break Some((snapshot, value));
+                        }
+                    }
+                    Err(e) if e.kind() == ErrorKind::NotFound => {}
+                    Err(e) => return Err(e),
+                }
+                if at <= low {
+                    break None;
+                }
+                at -= 1;
+            };
+            match found {
+                None => low = middle + 1,
+                Some((snapshot, value)) if holds(value) => {
+                    before = Some(snapshot);
                     low = middle + 1;
                 }
-                Ok(_) => high = middle - 1,
-                // Expired while we searched: only younger ones can answer.
-                Err(e) if e.kind() == ErrorKind::NotFound => low = middle + 1,
-                Err(e) => return Err(e),
+                Some((snapshot, _)) => {
+                    high = snapshot.id.0 - 1;
+                    after = Some(snapshot);
+                }
             }
         }
-        Ok(found)
+        Ok((before, after))
     }
 
     /// Adds what there is to an error about what there is not.
-    async fn out_of_range(&self, error: Error) -> Error {
+    pub(crate) async fn out_of_range(&self, error: Error) -> Error {
         let ends = async { Ok::<_, Error>((self.earliest().await?, self.latest().await?)) };
         match ends.await {
             Ok((Some(first), Some(last))) => error.with_hint(format!(
@@ -152,18 +199,22 @@ impl Snapshots {
     }
 
     /// A local time such as `2024-01-01 12:30:00.5`, in milliseconds since the epoch.
-    fn parse_time(&self, text: &str) -> Result<i64> {
-        let time = ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M"]
-            .iter()
-            .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
-            .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0));
-        let time =
-            time.ok_or_else(|| Error::invalid(format!("scan.timestamp is {text:?}, not yyyy-MM-dd HH:mm:ss")))?;
+    pub(crate) fn parse_time(&self, text: &str) -> Result<i64> {
+        let time = wall_time(text)
+            .ok_or_else(|| Error::invalid(format!("scan.timestamp is {text:?}, not yyyy-MM-dd HH:mm:ss")))?;
         Ok(time.and_utc().timestamp_millis().saturating_sub(self.table.env().clock.local_offset_millis()))
     }
 }
 
-fn show_time(millis: i64) -> String {
+/// A time such as `2024-01-01 12:30:00.5` or `2024-01-01`.
+pub(crate) fn wall_time(text: &str) -> Option<NaiveDateTime> {
+    ["%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M"]
+        .iter()
+        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
+        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0))
+}
+
+pub(super) fn show_time(millis: i64) -> String {
     match chrono::DateTime::from_timestamp_millis(millis) {
         Some(time) => time.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
         None => millis.to_string(),

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{
-    ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray,
+    Array, ArrayRef, BooleanArray, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
+    TimestampMillisecondArray,
 };
-use arrow_schema::{DataType, Field, Schema};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use linn_format::Result;
 
 use super::SystemRows;
@@ -37,9 +39,29 @@ impl Column {
         Self::new(name, Arc::new(Int32Array::from_iter_values(values))).required()
     }
 
+    /// INT that may be null.
+    pub(super) fn int_or_null(name: &str, values: impl Iterator<Item = Option<i32>>) -> Self {
+        Self::new(name, Arc::new(values.collect::<Int32Array>()))
+    }
+
+    /// ARRAY of rows, from the lengths of the arrays (none for null) and the columns of all their rows.
+    pub(super) fn lists<const N: usize>(name: &str, lengths: &[Option<usize>], columns: [Self; N]) -> Result<Self> {
+        let (fields, values): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().map(|c| (c.field, c.values)).unzip();
+        let rows = StructArray::try_new(Fields::from(fields), values, None)?;
+        let element = Arc::new(Field::new("element", rows.data_type().clone(), true));
+        let offsets = OffsetBuffer::from_lengths(lengths.iter().map(|length| length.unwrap_or(0)));
+        let nulls: NullBuffer = lengths.iter().map(Option::is_some).collect();
+        Ok(Self::new(name, Arc::new(ListArray::try_new(element, offsets, Arc::new(rows), Some(nulls))?)))
+    }
+
     /// BOOLEAN.
     pub(super) fn boolean(name: &str, values: impl Iterator<Item = bool>) -> Self {
         Self::new(name, Arc::new(values.map(Some).collect::<BooleanArray>())).required()
+    }
+
+    /// BOOLEAN that may be null.
+    pub(super) fn maybe(name: &str, values: impl Iterator<Item = Option<bool>>) -> Self {
+        Self::new(name, Arc::new(values.collect::<BooleanArray>()))
     }
 
     /// TIMESTAMP(3), from milliseconds of the local wall clock.

@@ -1,30 +1,49 @@
-//! The data files of a table: `files` with their statistics, `file_key_ranges` without.
+//! The data files of a table: `files` with their statistics, `file_key_ranges` without. Manifests are gone through one after the
+//! other; of the files of others only those that were deleted are kept in mind.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use futures::{StreamExt, TryStreamExt, stream};
+use linn_format::datum::Datum;
 use linn_format::file::{DataFileMeta, FileSource};
-use linn_format::manifest::StatsColumns;
+use linn_format::manifest::{EntryBatch, FileKind, ManifestMeta, StatsColumns};
+use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::stats::{FileStats, evolve};
 use linn_format::types::DataField;
-use linn_format::{Result, ResultExt, SchemaId};
+use linn_format::{BatchStream, Error, Result, ResultExt, SchemaId};
 
 use super::SystemRows;
 use super::columns::{Column, rows};
-use super::live::{LiveBucket, live_buckets};
-use super::text::{key_text, map_text};
+use super::text::{key_text, map_text, row_text};
+use super::wanted::Wanted;
 use crate::file::place_of;
+use crate::manifest::{Deleted, Manifests};
 use crate::schema::Schemas;
+use crate::snapshot::Snapshots;
 use crate::table::Table;
 
+/// Files in a batch.
+const CHUNK: usize = 4096;
+/// Manifests that are read ahead.
+const AHEAD: usize = 2;
+
+/// Which columns a table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    All,
+    Keys,
+}
+
 /// What both tables say of a file.
-struct Described<'a> {
-    bucket: &'a LiveBucket,
-    file: &'a DataFileMeta,
+pub(super) struct Described {
+    partition: Arc<str>,
+    bucket: i32,
+    file: DataFileMeta,
     path: String,
-    format: &'a str,
     keys: [Option<String>; 2],
+    values: Option<Values>,
 }
 
 struct Values {
@@ -33,18 +52,133 @@ struct Values {
     max: String,
 }
 
-pub(super) async fn files(table: &Table) -> Result<SystemRows> {
-    let buckets = live_buckets(table, StatsColumns::All).await?;
-    let schemas = schemas_of(table, &buckets).await?;
-    let all = describe(table, &buckets, &schemas)?;
-    let mut values = Vec::with_capacity(all.len());
-    for described in &all {
-        values.push(value_texts(table, described.file, &schemas).context("file", &described.file.file_name)?);
+pub(super) async fn stream(table: &Table, content: Content, wanted: Wanted) -> Result<BatchStream> {
+    let Some(snapshot) = Snapshots::new(table).travel().await? else { return Ok(stream::empty().boxed()) };
+    let manifests = Manifests::new(table);
+    let metas = manifests.of_snapshot(&snapshot).await?;
+    let reading = Arc::new(Reading {
+        table: table.clone(),
+        content,
+        wanted,
+        deleted: manifests.deleted(&metas).await?,
+        schemas: Schemas::new(table),
+    });
+    let batches = stream::iter(metas.into_iter().enumerate()).map(move |(at, meta)| {
+        let reading = Arc::clone(&reading);
+        async move { Ok::<_, Error>(stream::iter(reading.manifest(at, meta).await?.into_iter().map(Ok))) }
+    });
+    Ok(batches.buffered(AHEAD).try_flatten().boxed())
+}
+
+/// What is read of every manifest.
+struct Reading {
+    table: Table,
+    content: Content,
+    wanted: Wanted,
+    deleted: Deleted,
+    schemas: Schemas,
+}
+
+impl Reading {
+    /// The live files of a manifest, the `at`-th of the snapshot.
+    async fn manifest(&self, at: usize, meta: ManifestMeta) -> Result<Vec<arrow_array::RecordBatch>> {
+        if let (Some(min), Some(max)) = (meta.min_bucket, meta.max_bucket)
+            && min == max
+            && !self.wanted.may(&[("bucket", Datum::Int(min))])
+        {
+            return Ok(Vec::new());
+        }
+        let stats = match self.content {
+            Content::All => StatsColumns::All,
+            Content::Keys => StatsColumns::Keys,
+        };
+        let batch = Manifests::new(&self.table).read_manifest(&meta.file_name, stats).await?;
+        let fields = self.table.schema().partition_fields();
+        let partitions = batch.partitions()?;
+        let texts: Vec<Arc<str>> =
+            partitions.iter().map(|row| row_text(row, &fields).map(Arc::from)).collect::<Result<_>>()?;
+        let mut schemas: HashMap<SchemaId, Arc<TableSchema>> = HashMap::new();
+        let mut batches = Vec::new();
+        let mut chunk = Vec::new();
+        for i in 0..batch.len() {
+            let id = batch.partition_id(i) as usize;
+            let (Some(row), Some(text)) = (partitions.get(id), texts.get(id)) else { continue };
+            if batch.kind(i) != FileKind::Add || !self.takes(&batch, i, text) || !self.deleted.spares(at, &batch, i) {
+                continue;
+            }
+            let schema_id = batch.schema_id(i);
+            let schema = match schemas.get(&schema_id) {
+                Some(schema) => Arc::clone(schema),
+                None => Arc::clone(schemas.entry(schema_id).or_insert(self.schemas.get(schema_id).await?)),
+            };
+            chunk.push(self.describe(row, Arc::clone(text), batch.bucket(i), batch.file(i)?, &schema)?);
+            if chunk.len() == CHUNK {
+                batches.extend(rows_of(self.content, &std::mem::take(&mut chunk))?.batches);
+            }
+        }
+        if !chunk.is_empty() {
+            batches.extend(rows_of(self.content, &chunk)?.batches);
+        }
+        Ok(batches)
     }
+
+    fn takes(&self, batch: &EntryBatch, i: usize, partition: &str) -> bool {
+        self.wanted.may(&[
+            ("partition", Datum::String(partition.to_owned())),
+            ("bucket", Datum::Int(batch.bucket(i))),
+            ("level", Datum::Int(batch.level(i))),
+            ("schema_id", Datum::BigInt(batch.schema_id(i).0)),
+        ])
+    }
+
+    fn describe(
+        &self,
+        partition: &BinaryRow,
+        text: Arc<str>,
+        bucket: i32,
+        file: DataFileMeta,
+        schema: &TableSchema,
+    ) -> Result<Described> {
+        let path = match &file.external_path {
+            Some(path) => path.clone(),
+            None => {
+                let root = self.table.storage().root().trim_end_matches('/');
+                format!("{root}/{}", place_of(&self.table, partition, bucket, &file)?.path)
+            }
+        };
+        let fields = schema.trimmed_primary_keys();
+        let key = |row| key_text(row, &fields).context("file", &file.file_name);
+        let keys = [key(&file.min_key)?, key(&file.max_key)?];
+        let values = match self.content {
+            Content::All => Some(value_texts(&self.table, &file, schema).context("file", &file.file_name)?),
+            Content::Keys => None,
+        };
+        Ok(Described { partition: text, bucket, file, path, keys, values })
+    }
+}
+
+pub(super) fn rows_of(content: Content, all: &[Described]) -> Result<SystemRows> {
+    let places = [
+        Column::text("partition", all.iter().map(|d| Some(&d.partition))),
+        Column::int("bucket", all.iter().map(|d| d.bucket)),
+        Column::text("file_path", all.iter().map(|d| Some(&d.path))).required(),
+        Column::text("file_format", all.iter().map(|d| d.file.file_name.rsplit('.').next())).required(),
+        Column::long("schema_id", all.iter().map(|d| Some(d.file.schema_id.0))).required(),
+        Column::int("level", all.iter().map(|d| d.file.level)),
+        Column::long("record_count", all.iter().map(|d| Some(d.file.row_count))).required(),
+        Column::long("file_size_in_bytes", all.iter().map(|d| Some(d.file.file_size))).required(),
+        Column::text("min_key", all.iter().map(|d| d.keys[0].as_ref())),
+        Column::text("max_key", all.iter().map(|d| d.keys[1].as_ref())),
+    ];
+    if content == Content::Keys {
+        let own = Column::long("first_row_id", all.iter().map(|d| d.file.first_row_id));
+        return rows(places.into_iter().chain([own]));
+    }
+    let text = |of: fn(&Values) -> &String| all.iter().map(move |d| d.values.as_ref().map(of));
     let own = [
-        Column::text("null_value_counts", values.iter().map(|v| Some(&v.nulls))).required(),
-        Column::text("min_value_stats", values.iter().map(|v| Some(&v.min))).required(),
-        Column::text("max_value_stats", values.iter().map(|v| Some(&v.max))).required(),
+        Column::text("null_value_counts", text(|v| &v.nulls)).required(),
+        Column::text("min_value_stats", text(|v| &v.min)).required(),
+        Column::text("max_value_stats", text(|v| &v.max)).required(),
         Column::long("min_sequence_number", all.iter().map(|d| Some(d.file.min_sequence_number))),
         Column::long("max_sequence_number", all.iter().map(|d| Some(d.file.max_sequence_number))),
         Column::time("creation_time", all.iter().map(|d| d.file.creation_time)),
@@ -53,31 +187,7 @@ pub(super) async fn files(table: &Table) -> Result<SystemRows> {
         Column::long("first_row_id", all.iter().map(|d| d.file.first_row_id)),
         Column::texts("write_cols", all.iter().map(|d| d.file.write_cols.as_deref())),
     ];
-    rows(places(&all).into_iter().chain(own))
-}
-
-pub(super) async fn key_ranges(table: &Table) -> Result<SystemRows> {
-    let buckets = live_buckets(table, StatsColumns::Keys).await?;
-    let schemas = schemas_of(table, &buckets).await?;
-    let all = describe(table, &buckets, &schemas)?;
-    let own = Column::long("first_row_id", all.iter().map(|d| d.file.first_row_id));
-    rows(places(&all).into_iter().chain([own]))
-}
-
-/// The columns that both tables begin with.
-fn places(all: &[Described<'_>]) -> [Column; 10] {
-    [
-        Column::text("partition", all.iter().map(|d| Some(&d.bucket.partition_text))),
-        Column::int("bucket", all.iter().map(|d| d.bucket.bucket)),
-        Column::text("file_path", all.iter().map(|d| Some(&d.path))).required(),
-        Column::text("file_format", all.iter().map(|d| Some(d.format))).required(),
-        Column::long("schema_id", all.iter().map(|d| Some(d.file.schema_id.0))).required(),
-        Column::int("level", all.iter().map(|d| d.file.level)),
-        Column::long("record_count", all.iter().map(|d| Some(d.file.row_count))).required(),
-        Column::long("file_size_in_bytes", all.iter().map(|d| Some(d.file.file_size))).required(),
-        Column::text("min_key", all.iter().map(|d| d.keys[0].as_ref())),
-        Column::text("max_key", all.iter().map(|d| d.keys[1].as_ref())),
-    ]
+    rows(places.into_iter().chain(own))
 }
 
 fn source(source: FileSource) -> &'static str {
@@ -87,52 +197,11 @@ fn source(source: FileSource) -> &'static str {
     }
 }
 
-async fn schemas_of(table: &Table, buckets: &[LiveBucket]) -> Result<HashMap<SchemaId, Arc<TableSchema>>> {
-    let known = Schemas::new(table);
-    let mut schemas = HashMap::new();
-    for file in buckets.iter().flat_map(|bucket| &bucket.files) {
-        if let std::collections::hash_map::Entry::Vacant(e) = schemas.entry(file.schema_id) {
-            e.insert(known.get(file.schema_id).await?);
-        }
-    }
-    Ok(schemas)
-}
-
-fn describe<'a>(
-    table: &Table,
-    buckets: &'a [LiveBucket],
-    schemas: &HashMap<SchemaId, Arc<TableSchema>>,
-) -> Result<Vec<Described<'a>>> {
-    let root = table.storage().root().trim_end_matches('/');
-    let mut all = Vec::new();
-    for bucket in buckets {
-        for file in &bucket.files {
-            let path = match &file.external_path {
-                Some(path) => path.clone(),
-                None => format!("{root}/{}", place_of(table, &bucket.partition, bucket.bucket, file)?.path),
-            };
-            let fields = schemas.get(&file.schema_id).map(|s| s.trimmed_primary_keys()).unwrap_or_default();
-            let key = |row| key_text(row, &fields).context("file", &file.file_name);
-            all.push(Described {
-                bucket,
-                file,
-                path,
-                format: file.file_name.rsplit('.').next().unwrap_or_default(),
-                keys: [key(&file.min_key)?, key(&file.max_key)?],
-            });
-        }
-    }
-    Ok(all)
-}
-
 /// Statistics of the table's columns, seen through its current schema.
-fn value_texts(table: &Table, file: &DataFileMeta, schemas: &HashMap<SchemaId, Arc<TableSchema>>) -> Result<Values> {
-    let written: Vec<DataField> = match schemas.get(&file.schema_id) {
-        Some(schema) => match &file.write_cols {
-            Some(columns) => schema.fields.iter().filter(|f| columns.contains(&f.name)).cloned().collect(),
-            None => schema.fields.clone(),
-        },
-        None => Vec::new(),
+fn value_texts(table: &Table, file: &DataFileMeta, schema: &TableSchema) -> Result<Values> {
+    let written: Vec<DataField> = match &file.write_cols {
+        Some(columns) => schema.fields.iter().filter(|f| columns.contains(&f.name)).cloned().collect(),
+        None => schema.fields.clone(),
     };
     let stats = FileStats {
         stats: &file.value_stats,

@@ -1,33 +1,67 @@
-//! What happened to a table: `snapshots`, `schemas`, `options`, `tags`.
+//! What happened to a table: `snapshots`, `schemas`, `options`.
 
-use std::time::Duration;
+use std::sync::Arc;
 
+use futures::{StreamExt, TryStreamExt, stream};
+use linn_format::datum::Datum;
+use linn_format::schema::TableSchema;
+use linn_format::snapshot::Snapshot;
 use linn_format::types::DataField;
-use linn_format::{ErrorKind, Result};
+use linn_format::{BatchStream, Error, ErrorKind, Result, SnapshotId};
 use serde_json::{Map, Value};
 
 use super::SystemRows;
 use super::columns::{Column, rows};
+use super::wanted::Wanted;
 use crate::schema::Schemas;
-use crate::snapshot::{Snapshots, Tags};
+use crate::snapshot::Snapshots;
 use crate::table::Table;
 
+/// Snapshots in a batch.
+const CHUNK: usize = 512;
+/// Snapshots that are read at once.
+const PARALLEL: usize = 8;
+
 /// Milliseconds since the epoch as those of the local wall clock.
-fn local(table: &Table, millis: i64) -> Option<i64> {
+pub(super) fn local(table: &Table, millis: i64) -> Option<i64> {
     Some(millis.saturating_add(table.env().clock.local_offset_millis()))
 }
 
-pub(super) async fn snapshots(table: &Table) -> Result<SystemRows> {
+pub(super) async fn snapshots(table: &Table, wanted: Wanted) -> Result<BatchStream> {
     let snapshots = Snapshots::new(table);
+    let ids: Vec<SnapshotId> =
+        snapshots.list().await?.into_iter().filter(|id| wanted.may(&[("snapshot_id", Datum::BigInt(id.0))])).collect();
+    let chunks: Vec<Vec<SnapshotId>> = ids.chunks(CHUNK).map(<[_]>::to_vec).collect();
+    let table = table.clone();
+    let batches = stream::iter(chunks).then(move |ids| {
+        let (table, snapshots) = (table.clone(), snapshots.clone());
+        async move {
+            let rows = snapshot_rows(&table, &load(&snapshots, ids).await?)?;
+            Ok::<_, Error>(stream::iter(rows.batches.into_iter().map(Ok)))
+        }
+    });
+    Ok(batches.try_flatten().boxed())
+}
+
+/// The snapshots of these numbers; those that expired since they were listed are left out.
+async fn load(snapshots: &Snapshots, ids: Vec<SnapshotId>) -> Result<Vec<Arc<Snapshot>>> {
+    let reads = ids.into_iter().map(|id| {
+        let snapshots = snapshots.clone();
+        async move { snapshots.get(id).await }
+    });
+    let mut reads = stream::iter(reads).buffered(PARALLEL);
     let mut found = Vec::new();
-    for id in snapshots.list().await? {
-        match snapshots.get(id).await {
+    while let Some(read) = reads.next().await {
+        match read {
             Ok(snapshot) => found.push(snapshot),
-            // Expired since it was listed.
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             Err(e) => return Err(e),
         }
     }
+    Ok(found)
+}
+
+pub(super) fn snapshot_rows(table: &Table, found: &[Arc<Snapshot>]) -> Result<SystemRows> {
     let all = || found.iter().map(|snapshot| &**snapshot);
     rows([
         Column::long("snapshot_id", all().map(|s| Some(s.id.0))).required(),
@@ -49,12 +83,16 @@ pub(super) async fn snapshots(table: &Table) -> Result<SystemRows> {
     ])
 }
 
-pub(super) async fn schemas(table: &Table) -> Result<SystemRows> {
+pub(super) async fn schemas(table: &Table, wanted: &Wanted) -> Result<SystemRows> {
     let schemas = Schemas::new(table);
     let mut all = Vec::new();
-    for id in schemas.list().await? {
+    for id in schemas.list().await?.into_iter().filter(|id| wanted.may(&[("schema_id", Datum::BigInt(id.0))])) {
         all.push(schemas.get(id).await?);
     }
+    schema_rows(table, &all)
+}
+
+pub(super) fn schema_rows(table: &Table, all: &[Arc<TableSchema>]) -> Result<SystemRows> {
     let names = |keys: &[String]| Some(keys.iter().map(String::as_str).collect::<Value>().to_string());
     let fields = |fields: &[DataField]| Some(fields.iter().map(DataField::to_json).collect::<Value>().to_string());
     let options = |options: &linn_format::options::Options| {
@@ -76,63 +114,12 @@ pub(super) async fn schemas(table: &Table) -> Result<SystemRows> {
 pub(super) async fn options(table: &Table) -> Result<SystemRows> {
     let latest = Schemas::new(table).latest().await?;
     let pairs: Vec<(&str, &str)> = latest.iter().flat_map(|schema| schema.options.iter()).collect();
+    option_rows(&pairs)
+}
+
+pub(super) fn option_rows(pairs: &[(&str, &str)]) -> Result<SystemRows> {
     rows([
         Column::text("key", pairs.iter().map(|(key, _)| Some(key))).required(),
         Column::text("value", pairs.iter().map(|(_, value)| Some(value))).required(),
     ])
-}
-
-pub(super) async fn tags(table: &Table) -> Result<SystemRows> {
-    let tags = Tags::new(table);
-    let mut names = tags.list().await?;
-    names.sort_unstable();
-    let mut all = Vec::new();
-    for name in names {
-        if let Some(tag) = tags.find(&name).await? {
-            all.push((name, tag));
-        }
-    }
-    rows([
-        Column::text("tag_name", all.iter().map(|(name, _)| Some(name))).required(),
-        Column::long("snapshot_id", all.iter().map(|(_, t)| Some(t.snapshot.id.0))).required(),
-        Column::long("schema_id", all.iter().map(|(_, t)| Some(t.snapshot.schema_id.0))).required(),
-        Column::time("commit_time", all.iter().map(|(_, t)| local(table, t.snapshot.time_millis))).required(),
-        Column::long("record_count", all.iter().map(|(_, t)| t.snapshot.total_record_count)),
-        Column::time("create_time", all.iter().map(|(_, t)| t.create_time.map(|at| at.and_utc().timestamp_millis()))),
-        Column::text("time_retained", all.iter().map(|(_, t)| t.time_retained.map(iso_duration))),
-    ])
-}
-
-/// `PT26H3M4.5S`: hours, minutes and seconds, those that are zero left out.
-fn iso_duration(duration: Duration) -> String {
-    let (seconds, nanos) = (duration.as_secs(), duration.subsec_nanos());
-    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    let mut text = String::from("PT");
-    if hours > 0 {
-        text.push_str(&format!("{hours}H"));
-    }
-    if minutes > 0 {
-        text.push_str(&format!("{minutes}M"));
-    }
-    if nanos > 0 {
-        let fraction = format!("{nanos:09}");
-        text.push_str(&format!("{seconds}.{}S", fraction.trim_end_matches('0')));
-    } else if seconds > 0 || text.len() == 2 {
-        text.push_str(&format!("{seconds}S"));
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_look_as_java_prints_them() {
-        let cases =
-            [(0, 0, "PT0S"), (8_640_000_000, 0, "PT2400000H"), (93_784, 500_000_000, "PT26H3M4.5S"), (60, 0, "PT1M")];
-        for (seconds, nanos, text) in cases {
-            assert_eq!(iso_duration(Duration::new(seconds, nanos)), text);
-        }
-    }
 }

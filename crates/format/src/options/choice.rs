@@ -99,3 +99,41 @@ choice! {
         Incremental = "incremental",
     }
 }
+
+choice! {
+    /// What makes tags by themselves (spec: features.md B14).
+    TagCreation {
+        /// Nothing.
+        None = "none",
+        /// The time of a commit.
+        ProcessTime = "process-time",
+        /// The watermark of a commit.
+        Watermark = "watermark",
+        /// Every batch job.
+        Batch = "batch",
+    }
+}
+
+choice! {
+    /// How often tags make themselves.
+    TagPeriod {
+        /// Each day.
+        Daily = "daily",
+        /// Each hour.
+        Hourly = "hourly",
+        /// Each two hours.
+        TwoHours = "two-hours",
+    }
+}
+
+choice! {
+    /// How tags that make themselves are named after their period.
+    TagFormatter {
+        /// `2026-01-31`, `2026-01-31 05`.
+        WithDashes = "with_dashes",
+        /// `20260131`, `20260131 05`.
+        WithoutDashes = "without_dashes",
+        /// `20260131`, `2026013105`.
+        WithoutDashesAndSpaces = "without_dashes_and_spaces",
+    }
+}

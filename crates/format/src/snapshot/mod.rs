@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 mod consumer;
+mod statistics;
 mod tag;
 
 pub use consumer::{Consumer, format_hint, parse_hint};
+pub use statistics::{ColStats, ColumnStatistics, Statistics};
 pub use tag::Tag;
 
 use crate::{Error, Result, SchemaId, SnapshotId, json};

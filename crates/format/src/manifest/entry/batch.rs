@@ -192,6 +192,11 @@ impl EntryBatch {
         self.columns.row_count[i]
     }
 
+    /// When a file was made: milliseconds of its writer's wall clock.
+    pub fn creation_time(&self, i: usize) -> Option<i64> {
+        self.num(i, Num::CreationTime, self.columns.creation_time[i])
+    }
+
     /// The schema of a file.
     pub fn schema_id(&self, i: usize) -> SchemaId {
         SchemaId(self.columns.schema_id[i])

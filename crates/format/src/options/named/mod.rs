@@ -6,3 +6,4 @@ mod compaction;
 mod file;
 mod key;
 mod scan;
+mod tag;

@@ -1,0 +1,209 @@
+//! The branches there are, making and removing them.
+
+use bytes::Bytes;
+use linn_format::options::Options;
+use linn_format::{Error, ErrorKind, Result, SchemaId};
+
+use crate::schema::Schemas;
+use crate::seam::Storage;
+use crate::snapshot::Snapshots;
+use crate::table::Table;
+use crate::tag::Tags;
+
+const PREFIX: &str = "branch-";
+pub(super) const MAIN: &str = "main";
+
+/// A branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// Its name.
+    pub name: String,
+    /// When it was made or last renamed, milliseconds since the epoch, where the store tells.
+    pub created_millis: Option<i64>,
+}
+
+/// The branches of one table.
+#[derive(Debug, Clone)]
+pub struct Branches {
+    pub(super) table: Table,
+}
+
+impl Branches {
+    /// The branches of a table. New ones begin with what the branch of `table` has, mostly the main one.
+    pub fn new(table: &Table) -> Self {
+        Self { table: table.clone() }
+    }
+
+    pub(super) fn storage(&self) -> &dyn Storage {
+        &**self.table.storage()
+    }
+
+    fn dir(&self) -> String {
+        format!("{}/branch", self.table.path())
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{}/{PREFIX}{name}", self.dir())
+    }
+
+    /// The names of all branches but the main one, in order.
+    ///
+    /// # Errors
+    /// `Unavailable` when the store fails.
+    pub async fn list(&self) -> Result<Vec<String>> {
+        let entries = self.storage().list(&self.dir()).await?;
+        let name = |path: &str| path.trim_end_matches('/').rsplit('/').next()?.strip_prefix(PREFIX).map(str::to_owned);
+        Ok(entries.iter().filter(|entry| entry.is_dir()).filter_map(|entry| name(&entry.path)).collect())
+    }
+
+    /// The branches for which `wanted`, with when they were made.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list).
+    pub async fn all(&self, wanted: impl Fn(&str) -> bool) -> Result<Vec<Branch>> {
+        let mut all = Vec::new();
+        for name in self.list().await?.into_iter().filter(|name| wanted(name)) {
+            let created_millis = match self.storage().stat(&self.path(&name)).await {
+                Ok(entry) if entry.modified_millis.is_some() => entry.modified_millis,
+                // Stores without folders tell no time of them; their first file was made with them.
+                Ok(_) => self.first_file(&name).await?,
+                Err(e) if e.kind() == ErrorKind::NotFound => self.first_file(&name).await?,
+                Err(e) => return Err(e),
+            };
+            all.push(Branch { name, created_millis });
+        }
+        Ok(all)
+    }
+
+    async fn first_file(&self, name: &str) -> Result<Option<i64>> {
+        let files = self.storage().list(&format!("{}/schema", self.path(name))).await?;
+        Ok(files.iter().filter_map(|entry| entry.modified_millis).min())
+    }
+
+    /// Whether there is a branch of this name.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list).
+    pub async fn exists(&self, name: &str) -> Result<bool> {
+        Ok(self.list().await?.iter().any(|branch| branch == name))
+    }
+
+    /// The table on a branch, at the newest schema of that branch.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such branch.
+    pub async fn table(&self, name: &str) -> Result<Table> {
+        let options: Options = [("branch", name)].into_iter().collect();
+        let table = self.table.with_options(&options)?;
+        match Schemas::new(&table).latest().await? {
+            Some(schema) => table.with_schema((*schema).clone()).with_options(&options),
+            None => Err(self.absent(name).await),
+        }
+    }
+
+    pub(super) async fn absent(&self, name: &str) -> Error {
+        let error = Error::not_found(format!("branch {name:?}")).with("table", self.table.name());
+        match self.list().await {
+            Ok(names) if names.is_empty() => error.with_hint("the table has no branches"),
+            Ok(names) => error.with_hint(format!("the branches are {}", names.join(", "))),
+            Err(_) => error,
+        }
+    }
+
+    pub(super) async fn require(&self, name: &str) -> Result<()> {
+        if self.exists(name).await? { Ok(()) } else { Err(self.absent(name).await) }
+    }
+
+    /// Makes a branch: empty, or with the snapshot of a tag.
+    ///
+    /// # Errors
+    /// `AlreadyExists` when the name is taken, `NotFound` for a tag that is not there, `Invalid` for a name that cannot be
+    /// one.
+    pub async fn create(&self, name: &str, tag: Option<&str>) -> Result<()> {
+        check_name(name)?;
+        let branch = self.table.with_options(&[("branch", name)].into_iter().collect())?;
+        if self.exists(name).await? {
+            return Err(Error::already_exists(format!("branch {name:?}")).with("table", self.table.name()));
+        }
+        let schemas = Schemas::new(&self.table);
+        let newest = match tag {
+            Some(tag) => {
+                let found = Tags::new(&self.table).get(tag).await?;
+                self.put(&Tags::new(&branch).path(tag), found.to_json()?).await?;
+                let (id, snapshots) = (found.snapshot.id, Snapshots::new(&branch));
+                self.put(&snapshots.path(id), found.snapshot.to_json()?).await?;
+                found.snapshot.schema_id
+            }
+            None => match schemas.list().await?.pop() {
+                Some(id) => id,
+                None => return Err(Error::not_found("no table").with("table", self.table.name())),
+            },
+        };
+        // From the newest on: where this ends too early, reading says which schema is missing.
+        for id in schemas.list().await?.into_iter().rev().filter(|id| *id <= newest) {
+            self.copy_schema(&schemas, &Schemas::new(&branch), id).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn put(&self, path: &str, bytes: Vec<u8>) -> Result<()> {
+        self.storage().put(path, Bytes::from(bytes)).await
+    }
+
+    /// Copies a schema file as it is.
+    pub(super) async fn copy_schema(&self, from: &Schemas, to: &Schemas, id: SchemaId) -> Result<()> {
+        let bytes = self.storage().read(&from.path(id), None).await?;
+        self.storage().put(&to.path(id), bytes).await
+    }
+
+    /// Deletes a branch. Files that only it needs stay until orphan cleaning finds them.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none of this name, `Invalid` when the table's reads use it.
+    pub async fn delete(&self, name: &str) -> Result<()> {
+        self.require(name).await?;
+        for key in ["scan.fallback-branch", "scan.primary-branch"] {
+            if self.table.options().get(key) == Some(name) {
+                return Err(Error::invalid(format!("branch {name:?} is the table's {key}"))
+                    .with("table", self.table.name())
+                    .with_hint(format!("remove the option {key} first")));
+            }
+        }
+        self.storage().delete_dir(&self.path(name)).await
+    }
+
+    /// Gives a branch another name.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none of this name, `AlreadyExists` when the new name is taken, `Unsupported` on stores that
+    /// cannot move folders.
+    pub async fn rename(&self, name: &str, to: &str) -> Result<()> {
+        if name == MAIN {
+            return Err(Error::invalid("the main branch cannot be renamed").with("table", self.table.name()));
+        }
+        check_name(to)?;
+        self.require(name).await?;
+        if self.exists(to).await? {
+            return Err(Error::already_exists(format!("branch {to:?}")).with("table", self.table.name()));
+        }
+        self.storage().rename_dir(&self.path(name), &self.path(to)).await
+    }
+}
+
+/// A branch's name becomes part of a folder's, and must not look like a number.
+pub(super) fn check_name(name: &str) -> Result<()> {
+    let bad = |why: &str| Err(Error::invalid(format!("{name:?} cannot be the name of a branch: {why}")));
+    if name == MAIN {
+        return bad("it is that of the main one");
+    }
+    if name.trim().is_empty() || name == "." || name == ".." {
+        return bad("it is empty");
+    }
+    if name.chars().all(|c| c.is_ascii_digit()) {
+        return bad("it is a number");
+    }
+    if name.chars().any(|c| matches!(c, '/' | '\\' | '$' | '\0') || c.is_control()) {
+        return bad("it has '/', '\\', '$' or a control character");
+    }
+    Ok(())
+}

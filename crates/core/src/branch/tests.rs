@@ -1,0 +1,204 @@
+//! Branches: what they begin with, that they do not touch one another, and how they come back.
+
+use std::sync::Arc;
+
+use linn_format::datum::Datum;
+use linn_format::schema::SchemaChange;
+use linn_format::types::{DataType, Kind};
+use linn_format::{ErrorKind, SnapshotId};
+
+use super::Branches;
+use crate::commit::{Commit, CommitMessage};
+use crate::fixture::{added, env, file, memory, row, schema, table};
+use crate::schema::Schemas;
+use crate::snapshot::Snapshots;
+use crate::storage::{Faulty, Memory};
+use crate::table::Table;
+use crate::tag::{Retained, TagOf, Tags};
+
+async fn commit(table: &Table, identifier: i64, file: &str) {
+    table.committer("u").commit(Commit::streaming(identifier, vec![added(&[file])])).await.unwrap();
+}
+
+/// Files 1 to 3 in three snapshots, the tag `t` on the second.
+async fn tagged() -> (Arc<Memory>, Table) {
+    let store = memory();
+    let table = table(store.clone(), schema(false, false, &[("bucket", "-1")])).await;
+    for identifier in 1..=3 {
+        commit(&table, identifier, &format!("f{identifier}")).await;
+    }
+    table.create_tag("t", TagOf::Id(SnapshotId(2)), Retained::Default).await.unwrap();
+    (store, table)
+}
+
+async fn files(table: &Table) -> Vec<String> {
+    let splits = table.scan().plan().await.unwrap().splits;
+    let mut names: Vec<String> = splits.iter().flat_map(|s| s.files.iter().map(|f| f.file_name.clone())).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_branch_begins_empty_or_at_a_tag_and_goes_its_own_way() {
+    let (_, table) = tagged().await;
+    let branches = Branches::new(&table);
+    branches.create("b", Some("t")).await.unwrap();
+    branches.create("e", None).await.unwrap();
+    assert_eq!(branches.list().await.unwrap(), ["b", "e"]);
+    let (b, e) = (branches.table("b").await.unwrap(), branches.table("e").await.unwrap());
+    assert_eq!((b.branch(), files(&b).await, files(&e).await.len()), (Some("b"), vec!["f1".into(), "f2".into()], 0));
+    assert_eq!(Tags::new(&b).list().await.unwrap(), ["t"]);
+    commit(&b, 9, "g").await;
+    commit(&e, 9, "h").await;
+    assert_eq!(files(&b).await, ["f1", "f2", "g"]);
+    assert_eq!(files(&e).await, ["h"]);
+    assert_eq!(files(&table).await, ["f1", "f2", "f3"]);
+    assert_eq!(Snapshots::new(&b).latest_id().await.unwrap(), Some(SnapshotId(3)));
+    // A branch of a branch.
+    b.create_tag("u", TagOf::Latest, Retained::Default).await.unwrap();
+    Branches::new(&b).create("c", Some("u")).await.unwrap();
+    assert_eq!(files(&branches.table("c").await.unwrap()).await, ["f1", "f2", "g"]);
+    assert!(branches.all(|name| name == "c").await.unwrap()[0].created_millis.is_some());
+}
+
+#[tokio::test]
+async fn names_are_checked() {
+    let (_, table) = tagged().await;
+    let branches = Branches::new(&table);
+    for name in ["main", "", " ", "12", "a/b", "..", "a$b"] {
+        assert_eq!(branches.create(name, None).await.unwrap_err().kind(), ErrorKind::Invalid, "{name:?}");
+    }
+    branches.create("b", None).await.unwrap();
+    assert_eq!(branches.create("b", None).await.unwrap_err().kind(), ErrorKind::AlreadyExists);
+    assert_eq!(branches.create("c", Some("x")).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(!branches.exists("c").await.unwrap());
+    for error in [
+        branches.table("x").await.unwrap_err(),
+        branches.delete("x").await.unwrap_err(),
+        branches.rename("x", "y").await.unwrap_err(),
+        branches.fast_forward("x").await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.hint().unwrap().contains('b'), "{error:?}");
+    }
+    assert_eq!(branches.rename("main", "y").await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(branches.fast_forward("main").await.unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(branches.fast_forward("b").await.unwrap_err().kind(), ErrorKind::Invalid, "it has no snapshot");
+}
+
+#[tokio::test]
+async fn branches_are_renamed_and_deleted() {
+    let (_, table) = tagged().await;
+    let branches = Branches::new(&table);
+    branches.create("b", Some("t")).await.unwrap();
+    branches.create("e", None).await.unwrap();
+    assert_eq!(branches.rename("b", "e").await.unwrap_err().kind(), ErrorKind::AlreadyExists);
+    branches.rename("b", "c").await.unwrap();
+    assert_eq!(files(&branches.table("c").await.unwrap()).await, ["f1", "f2"]);
+    let used = table.with_options(&[("scan.fallback-branch", "c")].into_iter().collect()).unwrap();
+    assert_eq!(Branches::new(&used).delete("c").await.unwrap_err().kind(), ErrorKind::Invalid);
+    branches.delete("c").await.unwrap();
+    assert_eq!(branches.list().await.unwrap(), ["e"]);
+    assert_eq!(files(&table).await, ["f1", "f2", "f3"]);
+}
+
+#[tokio::test]
+async fn the_table_takes_over_a_branch() {
+    let (_, table) = tagged().await;
+    table.create_tag("late", TagOf::Latest, Retained::Default).await.unwrap();
+    let branches = Branches::new(&table);
+    branches.create("b", Some("t")).await.unwrap();
+    let b = branches.table("b").await.unwrap();
+    let set = SchemaChange::SetOption { key: "snapshot.num-retained.min".into(), value: "3".into() };
+    Schemas::new(&b).commit(&b, &[set]).await.unwrap();
+    commit(&b, 9, "g").await;
+    branches.fast_forward("b").await.unwrap();
+    assert_eq!(files(&table).await, ["f1", "f2", "g"]);
+    assert_eq!(Tags::new(&table).list().await.unwrap(), ["t"]);
+    let ids: Vec<i64> = Snapshots::new(&table).list().await.unwrap().into_iter().map(|id| id.0).collect();
+    assert_eq!(ids, [1, 2, 3]);
+    let newest = Schemas::new(&table).latest().await.unwrap().unwrap();
+    assert_eq!(newest.options.get("snapshot.num-retained.min"), Some("3"));
+    // Both go on from there.
+    commit(&table, 10, "h").await;
+    commit(&b, 10, "i").await;
+    assert_eq!(files(&table).await, ["f1", "f2", "g", "h"]);
+    assert_eq!(files(&b).await, ["f1", "f2", "g", "i"]);
+}
+
+#[tokio::test]
+async fn a_fast_forward_that_is_cut_short_is_done_by_doing_it_again() {
+    let mut cuts = 0;
+    for cut in 0.. {
+        let (store, table) = tagged().await;
+        let branches = Branches::new(&table);
+        branches.create("b", Some("t")).await.unwrap();
+        commit(&branches.table("b").await.unwrap(), 9, "g").await;
+        let faulty = Faulty::new(store);
+        faulty.stop_after(cut, false);
+        let broken = Table::new("db.t", "db.db/t", table.schema().clone(), env(Arc::new(faulty.clone()), 3));
+        let _ = Branches::new(&broken).fast_forward("b").await;
+        if !faulty.stopped() {
+            break;
+        }
+        cuts += 1;
+        // What is there is always a table with a part of its history, or of the new one.
+        let there = files(&table).await;
+        assert!(there.iter().all(|file| ["f1", "f2", "f3", "g"].contains(&file.as_str())), "after {cut}: {there:?}");
+        branches.fast_forward("b").await.unwrap();
+        assert_eq!(files(&table).await, ["f1", "f2", "g"], "after {cut}");
+    }
+    assert!(cuts >= 6, "{cuts}");
+}
+
+/// Partitions by the first column, each layer's with how many files.
+async fn layered(table: &Table) -> Vec<(Option<String>, Vec<i32>)> {
+    let mut found = Vec::new();
+    for layer in table.layers().await.unwrap() {
+        let mut scan = layer.table.scan();
+        if let Some(partitions) = layer.partitions {
+            scan = scan.partitions(partitions);
+        }
+        let int = DataType::required(Kind::Int);
+        let mut keys: Vec<i32> = scan
+            .partition_rows()
+            .await
+            .unwrap()
+            .iter()
+            .map(|row| match row.datums([&int].into_iter()).unwrap().as_slice() {
+                [Some(Datum::Int(key))] => *key,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        keys.sort_unstable();
+        found.push((layer.table.branch().map(str::to_owned), keys));
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_branch_fills_in_for_partitions_that_the_table_lacks() {
+    let table = table(memory(), schema(true, false, &[("bucket", "-1")])).await;
+    let branches = Branches::new(&table);
+    branches.create("b", None).await.unwrap();
+    let put = async |table: &Table, identifier: i64, partition: i32| {
+        let mut message = CommitMessage::new(row(&[partition]), 0, -1);
+        message.new_files = vec![file(&format!("f{partition}"), 0, None)];
+        table.committer("u").commit(Commit::streaming(identifier, vec![message])).await.unwrap();
+    };
+    let b = branches.table("b").await.unwrap();
+    for (table, identifier, partition) in [(&table, 1, 1), (&table, 2, 2), (&b, 1, 2), (&b, 2, 3)] {
+        put(table, identifier, partition).await;
+    }
+    let with = |key: &str, branch: &str| table.with_options(&[(key, branch)].into_iter().collect()).unwrap();
+    assert_eq!(layered(&table).await, [(None, vec![1, 2])]);
+    let b_name = || Some("b".to_owned());
+    assert_eq!(layered(&with("scan.fallback-branch", "b")).await, [(None, vec![1, 2]), (b_name(), vec![3])]);
+    assert_eq!(layered(&with("scan.primary-branch", "b")).await, [(b_name(), vec![2, 3]), (None, vec![1])]);
+    assert_eq!(layered(&with("scan.fallback-branch", "nope")).await, [(None, vec![1, 2])]);
+    put(&table, 3, 3).await;
+    assert_eq!(layered(&with("scan.fallback-branch", "b")).await, [(None, vec![1, 2, 3])]);
+    let add = SchemaChange::SetOption { key: "write-only".into(), value: "true".into() };
+    Schemas::new(&b).commit(&b, &[add]).await.unwrap();
+    assert_eq!(layered(&with("scan.fallback-branch", "b")).await.len(), 1);
+}
