@@ -96,6 +96,18 @@ impl Peer {
         rows(self.send(place, "read", json!({ "options": options }))?)
     }
 
+    /// All rows of a system table such as `snapshots` (Java only).
+    pub fn system(&mut self, place: &Place, name: &str) -> Answer<Vec<Value>> {
+        let place = Place { table: format!("{}${name}", place.table), ..place.clone() };
+        rows(self.send(&place, "system", json!({}))?)
+    }
+
+    /// Changes the history: `["createTag", name, snapshot]`, `["deleteTag", name]`, `["createBranch", name, tag?]`,
+    /// `["deleteBranch", name]`, `["fastForward", name]`, `["rollback", snapshot or tag]` (Java only).
+    pub fn history(&mut self, place: &Place, actions: &Value) -> Answer<()> {
+        self.send(place, "history", json!({ "actions": actions })).map(drop)
+    }
+
     /// All changes from the first snapshot to the newest, with `_kind` (Java only).
     pub fn changelog(&mut self, place: &Place) -> Answer<Vec<Value>> {
         rows(self.send(place, "changelog", json!({}))?)

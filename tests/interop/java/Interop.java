@@ -36,6 +36,10 @@ public final class Interop {
                     return session.alter();
                 case "read":
                     return Reading.batch(session.table(), command.path("kinds").asBoolean());
+                case "system":
+                    return Reading.batch(session.any(), false);
+                case "history":
+                    return session.history();
                 case "changelog":
                     return Reading.changelog(session.table());
                 case "write":

@@ -6,13 +6,14 @@ import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.Table;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.Split;
 import org.apache.paimon.table.source.StreamTableScan;
 import org.apache.paimon.types.RowType;
 
 final class Reading {
-    static ArrayNode batch(FileStoreTable table, boolean kinds) throws Exception {
+    static ArrayNode batch(Table table, boolean kinds) throws Exception {
         ReadBuilder builder = table.newReadBuilder();
         ArrayNode rows = Interop.JSON.createArrayNode();
         read(builder, builder.newScan().plan().splits(), table.rowType(), kinds, rows);

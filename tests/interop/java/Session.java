@@ -15,6 +15,7 @@ import org.apache.paimon.schema.SchemaChange;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.TextNode;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.Table;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.DataTypeJsonParser;
 
@@ -33,6 +34,50 @@ final class Session implements AutoCloseable {
 
     FileStoreTable table() throws Exception {
         return (FileStoreTable) catalog.getTable(name).copy(strings(command.path("options")));
+    }
+
+    /** Any table, system tables included. */
+    Table any() throws Exception {
+        return catalog.getTable(name).copy(strings(command.path("options")));
+    }
+
+    /** {"actions": [["createTag", name, id], ["deleteTag", name], ["createBranch", name, tag?], ["deleteBranch", name], ["fastForward", name], ["rollback", id or tag]]}. */
+    JsonNode history() throws Exception {
+        FileStoreTable table = table();
+        for (JsonNode action : command.get("actions")) {
+            String what = action.get(1).asText();
+            switch (action.get(0).asText()) {
+                case "createTag":
+                    table.createTag(what, action.get(2).asLong());
+                    break;
+                case "deleteTag":
+                    table.deleteTag(what);
+                    break;
+                case "createBranch":
+                    if (action.size() > 2) {
+                        table.createBranch(what, action.get(2).asText());
+                    } else {
+                        table.createBranch(what);
+                    }
+                    break;
+                case "deleteBranch":
+                    table.deleteBranch(what);
+                    break;
+                case "fastForward":
+                    table.fastForward(what);
+                    break;
+                case "rollback":
+                    if (action.get(1).isNumber()) {
+                        table.rollbackTo(action.get(1).asLong());
+                    } else {
+                        table.rollbackTo(what);
+                    }
+                    break;
+                default:
+                    throw new IllegalArgumentException("unknown action " + action);
+            }
+        }
+        return TextNode.valueOf("done");
     }
 
     /** {"schema": {"fields": [{"name", "type", "description"?}], "partitionKeys", "primaryKeys", "options"}}. */

@@ -16,6 +16,195 @@ pub(crate) enum SnapshotCommand {
         /// Snapshot id; the latest when not given
         id: Option<i64>,
     },
+    /// Go back to an older snapshot: later snapshots, changelogs and tags are taken away
+    Rollback(RollbackArgs),
+    /// Show what differs between two snapshots or tags, in rows or in files
+    Diff(DiffArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RollbackArgs {
+    /// Table as `db.table`
+    pub(crate) table: String,
+    #[command(flatten)]
+    pub(crate) to: RollbackTarget,
+    /// Take nothing away: make a new snapshot with the old content
+    #[arg(long)]
+    pub(crate) as_latest: bool,
+    #[command(flatten)]
+    pub(crate) sure: Sure,
+}
+
+/// Where a rollback goes.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct RollbackTarget {
+    /// To this snapshot
+    #[arg(long, value_name = "ID")]
+    pub(crate) snapshot: Option<i64>,
+    /// To the snapshot of this tag
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tag: Option<String>,
+    /// To the newest snapshot of this time (milliseconds since the epoch) or before
+    #[arg(long, value_name = "MILLIS")]
+    pub(crate) timestamp: Option<i64>,
+    /// To the newest snapshot with this watermark or an earlier one
+    #[arg(long, value_name = "MILLIS")]
+    pub(crate) watermark: Option<i64>,
+}
+
+/// Whether something that cannot be undone is done.
+#[derive(Debug, Args)]
+pub(crate) struct Sure {
+    /// Only show what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// Table as `db.table`
+    pub(crate) table: String,
+    /// Snapshot id or tag that is compared
+    pub(crate) from: String,
+    /// Snapshot id or tag that it is compared with
+    pub(crate) to: String,
+    /// Compare data files instead of rows
+    #[arg(long)]
+    pub(crate) files: bool,
+    /// Only count
+    #[arg(long)]
+    pub(crate) count: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TagCommand {
+    /// List tags
+    List {
+        /// Table as `db.table`
+        table: String,
+    },
+    /// Tag a snapshot
+    Create {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the tag
+        name: String,
+        #[command(flatten)]
+        of: TagTarget,
+        /// How long the tag is kept, such as `30 d`
+        #[arg(long, value_name = "TIME")]
+        time_retained: Option<String>,
+    },
+    /// Delete a tag, with the files that nothing else needs
+    Delete {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the tag
+        name: String,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Give a tag another name
+    Rename {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the tag
+        name: String,
+        /// Its new name
+        to: String,
+    },
+    /// Make a tag be of another snapshot
+    Replace {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the tag
+        name: String,
+        #[command(flatten)]
+        of: TagTarget,
+        /// How long the tag is kept, such as `30 d`
+        #[arg(long, value_name = "TIME")]
+        time_retained: Option<String>,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Delete the tags whose time is over
+    Expire {
+        /// Table as `db.table`
+        table: String,
+        /// Those as well that were made before, as `yyyy-MM-dd HH:mm:ss`
+        #[arg(long, value_name = "TIME")]
+        older_than: Option<String>,
+        #[command(flatten)]
+        sure: Sure,
+    },
+}
+
+/// Which snapshot is tagged; the latest when not given.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct TagTarget {
+    /// This snapshot
+    #[arg(long, value_name = "ID")]
+    pub(crate) snapshot: Option<i64>,
+    /// The oldest snapshot of this time (milliseconds since the epoch) or later
+    #[arg(long, value_name = "MILLIS")]
+    pub(crate) timestamp: Option<i64>,
+    /// The oldest snapshot whose watermark has reached this
+    #[arg(long, value_name = "MILLIS")]
+    pub(crate) watermark: Option<i64>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BranchCommand {
+    /// List branches
+    List {
+        /// Table as `db.table`
+        table: String,
+    },
+    /// Make a branch: empty, or with the snapshot of a tag
+    Create {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the branch
+        name: String,
+        /// Tag it begins with
+        #[arg(long, value_name = "NAME")]
+        tag: Option<String>,
+        /// Succeed when it exists
+        #[arg(long)]
+        if_not_exists: bool,
+    },
+    /// Delete a branch
+    Delete {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the branch
+        name: String,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Give a branch another name
+    Rename {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the branch
+        name: String,
+        /// Its new name
+        to: String,
+    },
+    /// Make the table's history that of a branch, from the branch's first snapshot on
+    FastForward {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the branch
+        name: String,
+        #[command(flatten)]
+        sure: Sure,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,7 +8,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use history::{CompactArgs, CompactCommand, CompactRunArgs, FilesCommand, SnapshotCommand};
+pub(crate) use history::{
+    BranchCommand, CompactArgs, CompactCommand, CompactRunArgs, DiffArgs, FilesCommand, RollbackArgs, RollbackTarget,
+    SnapshotCommand, Sure, TagCommand, TagTarget,
+};
 pub(crate) use rows::{DeleteArgs, ExportArgs, FileKind, ImportArgs, InputArgs, ReadArgs};
 pub(crate) use table::{AlterArgs, CreateArgs, TableCommand};
 
@@ -81,6 +84,12 @@ pub(crate) enum Command {
     /// Snapshots of a table
     #[command(subcommand)]
     Snapshot(SnapshotCommand),
+    /// Tags of a table: names that keep snapshots
+    #[command(subcommand)]
+    Tag(TagCommand),
+    /// Branches of a table: other histories over the same files
+    #[command(subcommand)]
+    Branch(BranchCommand),
     /// Data files of a table
     #[command(subcommand)]
     Files(FilesCommand),

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::history::DiffArgs;
 use super::rows::{DeleteArgs, ExportArgs, ImportArgs, ReadArgs};
 
 #[derive(Debug, Subcommand)]
@@ -47,6 +48,19 @@ pub(crate) enum TableCommand {
     Delete(DeleteArgs),
     /// Show how a read would be planned: pruned manifests, files, splits
     Explain(ReadArgs),
+    /// Show what differs between two snapshots or tags, in rows or in files
+    Diff(DiffArgs),
+    /// Count rows and look at columns, for query planners
+    Analyze {
+        /// Table as `db.table`
+        table: String,
+        /// Columns to look at
+        #[arg(long, value_delimiter = ',', value_name = "COLUMNS", conflicts_with = "all_columns")]
+        columns: Vec<String>,
+        /// Look at all columns
+        #[arg(long)]
+        all_columns: bool,
+    },
 }
 
 #[derive(Debug, Args)]

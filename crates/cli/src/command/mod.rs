@@ -1,20 +1,26 @@
 //! What each command does.
 
 mod alter;
+mod analyze;
+mod branch;
 mod compact;
 mod config;
 mod db;
 mod delete;
+mod diff;
 mod explain;
 mod export;
 mod files;
 mod import;
 mod option;
 mod read;
+mod rollback;
 mod show;
 mod snapshot;
 mod sql;
+mod sure;
 mod table;
+mod tag;
 mod tree;
 mod watch;
 
@@ -35,6 +41,8 @@ pub(crate) async fn run(cli: Cli) -> Result<()> {
         Command::Db(command) => db::run(&context, command).await,
         Command::Table(command) => of_table(&context, command).await,
         Command::Snapshot(command) => snapshot::run(&context, command).await,
+        Command::Tag(command) => tag::run(&context, command).await,
+        Command::Branch(command) => branch::run(&context, command).await,
         Command::Files(command) => files::run(&context, command).await,
         Command::Compact(command) => compact::run(&context, command).await,
         Command::Option(command) => option::run(&context, &command),
@@ -61,5 +69,9 @@ async fn of_table(context: &Context, command: TableCommand) -> Result<()> {
         TableCommand::Export(args) => export::run(context, &args).await,
         TableCommand::Delete(args) => delete::run(context, &args).await,
         TableCommand::Explain(args) => explain::run(context, &args).await,
+        TableCommand::Diff(args) => diff::run(context, &args).await,
+        TableCommand::Analyze { table, columns, all_columns } => {
+            analyze::run(context, &table, columns, all_columns).await
+        }
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn text(value: &str) -> String {
+pub(super) fn text(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }
 

@@ -6,6 +6,7 @@ use linn::core::Snapshots;
 use linn::format::snapshot::Snapshot;
 use linn::{Error, ErrorKind, Result, SnapshotId, Table};
 
+use super::{diff, rollback};
 use crate::args::SnapshotCommand;
 use crate::context::Context;
 use crate::output::{Columns, print, time};
@@ -20,6 +21,8 @@ pub(super) async fn run(context: &Context, command: SnapshotCommand) -> Result<(
                 .map_err(|e| Error::internal("a snapshot is not JSON").with_source(e))?;
             print(&serde_json::to_string_pretty(&json).unwrap_or_default())
         }
+        SnapshotCommand::Rollback(args) => rollback::run(context, &args).await,
+        SnapshotCommand::Diff(args) => diff::run(context, &args).await,
     }
 }
 

@@ -1,10 +1,9 @@
 //! `linn table list, create, drop`.
 
-use std::io::{IsTerminal, Write};
-
 use linn::format::types::{DataField, DataType};
 use linn::{Error, NewTable, Result, ResultExt};
 
+use super::sure::confirmed;
 use crate::args::CreateArgs;
 use crate::context::{Context, identifier, options, warn_of_slips};
 use crate::output::Columns;
@@ -53,20 +52,9 @@ pub(super) fn column(text: &str) -> Result<DataField> {
 
 pub(super) async fn drop(context: &Context, name: &str, if_exists: bool, yes: bool) -> Result<()> {
     let id = identifier(name)?;
-    if !yes {
-        if !std::io::stdin().is_terminal() {
-            return Err(Error::invalid("a table is dropped with all its files only when that is confirmed")
-                .with("table", &id)
-                .with_hint("add --yes"));
-        }
-        eprint!("drop {id} with all its files? [y/N] ");
-        let mut answer = String::new();
-        let read = std::io::stderr().flush().and_then(|()| std::io::stdin().read_line(&mut answer));
-        read.map_err(|e| Error::unavailable("the answer cannot be read").with_source(e))?;
-        if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-            eprintln!("nothing was dropped");
-            return Ok(());
-        }
+    if !confirmed(&format!("drop {id} with all its files"), yes)? {
+        eprintln!("nothing was dropped");
+        return Ok(());
     }
     context.catalog()?.drop_table(&id, if_exists).await?;
     eprintln!("table {id} is gone");

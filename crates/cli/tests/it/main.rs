@@ -3,6 +3,7 @@
 mod compaction_jobs_cover_many_tables;
 mod demo;
 mod errors_say_what_where_and_how;
+mod history_is_named_compared_and_taken_back;
 mod import_refuses_or_sets_aside_bad_rows;
 mod outputs_are_what_they_say;
 mod readme_tour;

@@ -11,4 +11,4 @@ mod statement;
 pub(crate) use cursor::{DIALECT, split};
 pub(crate) use reference::{TableOptions, mark};
 pub(crate) use star::EVERY;
-pub(crate) use statement::{CallArgument, Insert, Statement, parse};
+pub(crate) use statement::{Analyzed, CallArgument, Insert, Statement, parse};

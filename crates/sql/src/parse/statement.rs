@@ -34,6 +34,8 @@ pub(crate) enum Statement {
     DropTable { table: Vec<String>, if_exists: bool },
     /// `TRUNCATE TABLE name`.
     Truncate(Vec<String>),
+    /// `ANALYZE TABLE name COMPUTE STATISTICS [FOR COLUMNS a, b | FOR ALL COLUMNS]`.
+    Analyze { table: Vec<String>, columns: Analyzed },
     /// `SHOW DATABASES`.
     ShowDatabases,
     /// `SHOW TABLES [IN db] [LIKE 'pattern']`.
@@ -50,6 +52,17 @@ pub(crate) enum Statement {
     Call { procedure: Vec<String>, arguments: Vec<CallArgument> },
     /// Anything else: queries, UPDATE, DELETE, MERGE, EXPLAIN.
     Other(Vec<Token>),
+}
+
+/// The columns that ANALYZE looks at.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Analyzed {
+    /// None: rows are counted.
+    None,
+    /// All that can be looked at.
+    All,
+    /// These.
+    Named(Vec<String>),
 }
 
 /// `INSERT INTO | OVERWRITE [TABLE] t [PARTITION (k = v, …)] [(columns)] query`.
@@ -124,10 +137,34 @@ pub(crate) fn parse(tokens: &[Token]) -> Result<Statement> {
     if c.take("CALL") {
         return call(c);
     }
+    if c.take("ANALYZE TABLE") {
+        return analyze(c);
+    }
     match show(&mut c)? {
         Some(statement) => Ok(statement),
         None => Ok(Statement::Other(without_stars(tokens))),
     }
+}
+
+fn analyze(mut c: Cursor<'_>) -> Result<Statement> {
+    let table = c.object()?;
+    if c.take("PARTITION") {
+        return Err(Error::unsupported("feature ANALYZE of partitions").with_hint("analyze the whole table"));
+    }
+    c.require("COMPUTE STATISTICS")?;
+    let columns = if c.take("FOR ALL COLUMNS") {
+        Analyzed::All
+    } else if c.take("FOR COLUMNS") {
+        let mut names = vec![c.name()?];
+        while c.take_token(&Token::Comma) {
+            names.push(c.name()?);
+        }
+        Analyzed::Named(names)
+    } else {
+        Analyzed::None
+    };
+    c.end()?;
+    Ok(Statement::Analyze { table, columns })
 }
 
 fn show(c: &mut Cursor<'_>) -> Result<Option<Statement>> {
@@ -246,6 +283,19 @@ mod tests {
         assert_eq!(arguments[0], CallArgument { name: Some("table".into()), value: "a.b".into() });
         assert_eq!(arguments[2], CallArgument { name: None, value: "-3".into() });
         assert!(one("CALL other.compact()").is_err());
+    }
+
+    #[test]
+    fn analyze_says_which_columns() {
+        for (sql, expected) in [
+            ("ANALYZE TABLE db.t COMPUTE STATISTICS", Analyzed::None),
+            ("ANALYZE TABLE db.t COMPUTE STATISTICS FOR ALL COLUMNS", Analyzed::All),
+            ("analyze table db.t compute statistics for columns a, b", Analyzed::Named(vec!["a".into(), "b".into()])),
+        ] {
+            let Statement::Analyze { table, columns } = one(sql).unwrap() else { panic!("{sql}") };
+            assert_eq!((table, columns), (vec!["db".to_owned(), "t".to_owned()], expected));
+        }
+        assert!(one("ANALYZE TABLE t PARTITION (a = 1) COMPUTE STATISTICS").is_err());
     }
 
     #[test]

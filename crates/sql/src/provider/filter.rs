@@ -4,13 +4,21 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown};
 use linn::format::datum::Datum;
 use linn::format::predicate::{CompareOp, Predicate};
-use linn::format::schema::TableSchema;
 use linn::format::types::DataField;
 
 /// What a scan makes of filters: those that it applies, all or none of a filter.
-pub(super) fn pushdown(filters: &[&Expr], schema: &TableSchema) -> Vec<TableProviderFilterPushDown> {
-    let kind = |filter: &&Expr| match predicate(filter, schema) {
+pub(super) fn pushdown(filters: &[&Expr], fields: &[DataField]) -> Vec<TableProviderFilterPushDown> {
+    let kind = |filter: &&Expr| match predicate(filter, fields) {
         Some(_) => TableProviderFilterPushDown::Exact,
+        None => TableProviderFilterPushDown::Unsupported,
+    };
+    filters.iter().map(kind).collect()
+}
+
+/// What is made of filters that only leave out what is sure not to match.
+pub(super) fn pushdown_loosely(filters: &[&Expr], fields: &[DataField]) -> Vec<TableProviderFilterPushDown> {
+    let kind = |filter: &&Expr| match predicate(filter, fields) {
+        Some(_) => TableProviderFilterPushDown::Inexact,
         None => TableProviderFilterPushDown::Unsupported,
     };
     filters.iter().map(kind).collect()
@@ -22,19 +30,19 @@ pub(super) fn all(filters: Vec<Predicate>) -> Option<Predicate> {
 }
 
 /// The predicate that means exactly the same, if there is one.
-pub(super) fn predicate(expr: &Expr, schema: &TableSchema) -> Option<Predicate> {
+pub(super) fn predicate(expr: &Expr, fields: &[DataField]) -> Option<Predicate> {
     match expr {
-        Expr::BinaryExpr(binary) => self::binary(binary, schema),
-        Expr::Not(inner) => Some(Predicate::Not(Box::new(predicate(inner, schema)?))),
-        Expr::IsNull(inner) => Some(Predicate::IsNull { field_id: column(inner, schema)?.id, negated: false }),
-        Expr::IsNotNull(inner) => Some(Predicate::IsNull { field_id: column(inner, schema)?.id, negated: true }),
+        Expr::BinaryExpr(binary) => self::binary(binary, fields),
+        Expr::Not(inner) => Some(Predicate::Not(Box::new(predicate(inner, fields)?))),
+        Expr::IsNull(inner) => Some(Predicate::IsNull { field_id: column(inner, fields)?.id, negated: false }),
+        Expr::IsNotNull(inner) => Some(Predicate::IsNull { field_id: column(inner, fields)?.id, negated: true }),
         Expr::InList(list) => {
-            let field = column(&list.expr, schema)?;
+            let field = column(&list.expr, fields)?;
             let literals = list.list.iter().map(|e| literal(e, field)).collect::<Option<Vec<_>>>()?;
             Some(Predicate::In { field_id: field.id, literals, negated: list.negated })
         }
         Expr::Between(between) => {
-            let field = column(&between.expr, schema)?;
+            let field = column(&between.expr, fields)?;
             let low =
                 Predicate::Compare { field_id: field.id, op: CompareOp::GtEq, literal: literal(&between.low, field)? };
             let high =
@@ -47,8 +55,8 @@ pub(super) fn predicate(expr: &Expr, schema: &TableSchema) -> Option<Predicate> 
     }
 }
 
-fn binary(expr: &BinaryExpr, schema: &TableSchema) -> Option<Predicate> {
-    let both = || Some(vec![predicate(&expr.left, schema)?, predicate(&expr.right, schema)?]);
+fn binary(expr: &BinaryExpr, fields: &[DataField]) -> Option<Predicate> {
+    let both = || Some(vec![predicate(&expr.left, fields)?, predicate(&expr.right, fields)?]);
     let op = match expr.op {
         Operator::And => return Some(Predicate::And(both()?)),
         Operator::Or => return Some(Predicate::Or(both()?)),
@@ -60,10 +68,10 @@ fn binary(expr: &BinaryExpr, schema: &TableSchema) -> Option<Predicate> {
         Operator::GtEq => CompareOp::GtEq,
         _ => return None,
     };
-    if let Some(field) = column(&expr.left, schema) {
+    if let Some(field) = column(&expr.left, fields) {
         return Some(Predicate::Compare { field_id: field.id, op, literal: literal(&expr.right, field)? });
     }
-    let field = column(&expr.right, schema)?;
+    let field = column(&expr.right, fields)?;
     let op = match op {
         CompareOp::Lt => CompareOp::Gt,
         CompareOp::LtEq => CompareOp::GtEq,
@@ -74,9 +82,9 @@ fn binary(expr: &BinaryExpr, schema: &TableSchema) -> Option<Predicate> {
     Some(Predicate::Compare { field_id: field.id, op, literal: literal(&expr.left, field)? })
 }
 
-fn column<'s>(expr: &Expr, schema: &'s TableSchema) -> Option<&'s DataField> {
+fn column<'s>(expr: &Expr, fields: &'s [DataField]) -> Option<&'s DataField> {
     match expr {
-        Expr::Column(column) => schema.field(&column.name),
+        Expr::Column(column) => fields.iter().find(|field| field.name == column.name),
         _ => None,
     }
 }

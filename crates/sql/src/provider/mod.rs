@@ -11,7 +11,7 @@ mod table;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use linn::core::system::READ_OPTIMIZED;
+use linn::core::system::{GLOBAL, READ_OPTIMIZED, ROW_TRACKING};
 use linn::{Catalog, Identifier, Options, Result, Table};
 
 pub(crate) use place::{FILE, POSITION, PlacedTable, TARGET};
@@ -25,11 +25,16 @@ pub(crate) async fn open_table(
     id: &Identifier,
     options: Option<&Options>,
 ) -> Result<Table> {
-    let table = catalog.table(id).await?;
-    match options {
-        Some(options) => table.with_options(options),
-        None => Ok(table),
-    }
+    let Some(options) = options else { return catalog.table(id).await };
+    // A branch has schemas of its own.
+    let table = match options.get("branch") {
+        Some(branch) => {
+            let branch = Some(branch.to_owned()).filter(|branch| branch != "main");
+            catalog.table(&Identifier { branch, ..id.clone() }).await?
+        }
+        None => catalog.table(id).await?,
+    };
+    table.with_options(options)
 }
 
 /// Opens what a name means: a table, or a system table of one.
@@ -38,10 +43,14 @@ pub(crate) async fn open(
     id: &Identifier,
     options: Option<&Options>,
 ) -> Result<Arc<dyn TableProvider>> {
+    if id.database == GLOBAL && id.system.is_none() && id.branch.is_none() {
+        return system::open_global(&**catalog, &id.table).await;
+    }
     let table = open_table(catalog, id, options).await?;
-    match &id.system {
-        Some(name) if name == READ_OPTIMIZED => Ok(Arc::new(LinnTable::open(table.read_optimized()).await?)),
-        Some(name) => system::open(&table, name).await,
+    match id.system.as_deref() {
+        Some(READ_OPTIMIZED | "read_optimized") => Ok(Arc::new(LinnTable::open(table.read_optimized()).await?)),
+        Some(ROW_TRACKING) => Ok(Arc::new(LinnTable::open_tracked(table).await?)),
+        Some(name) => system::open(&table, name),
         None => Ok(Arc::new(LinnTable::open(table).await?)),
     }
 }

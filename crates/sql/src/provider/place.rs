@@ -143,7 +143,7 @@ impl TableProvider for PlacedTable {
         filters: &[Expr],
         _limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let filter = all(filters.iter().filter_map(|filter| predicate(filter, self.table.schema())).collect());
+        let filter = all(filters.iter().filter_map(|filter| predicate(filter, &self.table.schema().fields)).collect());
         let projection = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let schema = Arc::new(self.schema.project(&projection)?);
         let target = state.config().target_partitions();
@@ -152,7 +152,7 @@ impl TableProvider for PlacedTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        Ok(pushdown(filters, self.table.schema()))
+        Ok(pushdown(filters, &self.table.schema().fields))
     }
 }
 

@@ -16,11 +16,13 @@ use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSe
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{StreamExt, TryStreamExt};
+use linn::core::branch::Layer;
 use linn::core::read::Read;
 use linn::format::predicate::Predicate;
-use linn::format::types::Kind;
+use linn::format::types::{DataField, Kind};
 use linn::{Result, Split, Table};
 
+use super::filter::all;
 use super::reading::Reading;
 use super::statistics::statistics;
 use crate::error::theirs;
@@ -38,18 +40,21 @@ pub(crate) struct ScanExec {
 }
 
 impl ScanExec {
-    /// Plans the scan: `columns` are positions in the table's schema, `target` is how many partitions are wanted.
+    /// Plans the scan of some columns; `target` is how many partitions are wanted.
     pub(super) async fn plan(
-        table: &Table,
-        columns: &[usize],
-        filter: Option<Predicate>,
+        layer: &Layer,
+        fields: Vec<DataField>,
+        filters: Vec<Predicate>,
         limit: Option<usize>,
         target: usize,
     ) -> Result<Self> {
-        let fields: Vec<_> = columns.iter().filter_map(|&c| table.schema().fields.get(c)).cloned().collect();
+        let (table, filter) = (&layer.table, all(filters));
         let read = table.read().fields(fields.clone()).filter(filter.clone()).limit(limit).build()?;
         let mut scan = table.scan().with_statistics();
         let filtered = filter.is_some();
+        if let Some(partitions) = &layer.partitions {
+            scan = scan.partitions(partitions.clone());
+        }
         if let Some(filter) = filter {
             scan = scan.filter(filter);
         }

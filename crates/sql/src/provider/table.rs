@@ -8,11 +8,14 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::union::UnionExec;
+use linn::core::branch::Layer;
+use linn::core::file::row_id_field;
 use linn::format::predicate::Predicate;
-use linn::format::types::arrow_schema;
-use linn::{Result, Table};
+use linn::format::types::{DataField, DataType, Kind, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID, arrow_schema};
+use linn::{Error, Result, Table};
 
-use super::filter::{all, predicate, pushdown};
+use super::filter::{predicate, pushdown};
 use super::scan::ScanExec;
 use crate::error::theirs;
 
@@ -20,6 +23,10 @@ use crate::error::theirs;
 #[derive(Debug)]
 pub struct LinnTable {
     table: Table,
+    /// What is read of which branch, the table's own first or second.
+    layers: Vec<Layer>,
+    /// Columns that reads give beside those of the table.
+    extra: Vec<DataField>,
     schema: SchemaRef,
 }
 
@@ -30,9 +37,39 @@ impl LinnTable {
     /// # Errors
     /// `NotFound` when the options name a snapshot, tag or time that is not there.
     pub async fn open(table: Table) -> Result<Self> {
-        let table = table.pinned().await?;
-        let schema = arrow_schema(&table.visible_fields()?)?;
-        Ok(Self { table, schema })
+        Self::open_with(table, Vec::new()).await
+    }
+
+    /// The same with the ids of rows and the numbers of the commits that wrote them.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and `Invalid` for a table that does not track its rows.
+    pub(super) async fn open_tracked(table: Table) -> Result<Self> {
+        if !table.options().get("row-tracking.enabled").is_some_and(|v| v.trim().eq_ignore_ascii_case("true")) {
+            return Err(Error::invalid("the rows of the table are not tracked")
+                .with("table", table.name())
+                .with_hint("only tables with row-tracking.enabled have $row_tracking"));
+        }
+        let number = DataField::new(SEQUENCE_NUMBER_ID, SEQUENCE_NUMBER, DataType::nullable(Kind::BigInt));
+        Self::open_with(table, vec![row_id_field(), number]).await
+    }
+
+    async fn open_with(table: Table, extra: Vec<DataField>) -> Result<Self> {
+        let layers = table.layers().await?;
+        let own = layers.iter().find(|layer| layer.table.branch() == table.branch()).map(|layer| layer.table.clone());
+        let table = match own {
+            Some(own) => own,
+            // All its partitions come from another branch.
+            None => table.pinned().await?,
+        };
+        let mut fields = table.visible_fields()?;
+        fields.extend(extra.iter().cloned());
+        let schema = arrow_schema(&fields)?;
+        Ok(Self { table, layers, extra, schema })
+    }
+
+    fn fields(&self) -> &[DataField] {
+        &self.table.schema().fields
     }
 
     /// The table.
@@ -58,20 +95,28 @@ impl TableProvider for LinnTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let (filters, condition): (Vec<Predicate>, Vec<String>) =
-            filters.iter().filter_map(|f| Some((predicate(f, self.table.schema())?, words(f)))).unzip();
-        let filter = all(filters);
-        let columns = match projection {
-            Some(columns) => columns.clone(),
-            None => (0..self.schema.fields().len()).collect(),
-        };
         let target = state.config().target_partitions();
-        let plan = ScanExec::plan(&self.table, &columns, filter, limit, target).await.map_err(theirs)?;
-        Ok(Arc::new(plan.described(condition.join(" AND "))))
+        let mut plans: Vec<Arc<dyn ExecutionPlan>> = Vec::with_capacity(self.layers.len());
+        for layer in &self.layers {
+            let fields = &layer.table.schema().fields;
+            let (filters, condition): (Vec<Predicate>, Vec<String>) =
+                filters.iter().filter_map(|f| Some((predicate(f, fields)?, words(f)))).unzip();
+            let all: Vec<&DataField> = fields.iter().chain(&self.extra).collect();
+            let columns = match projection {
+                Some(columns) => columns.iter().filter_map(|&at| all.get(at).copied()).cloned().collect(),
+                None => all.into_iter().cloned().collect(),
+            };
+            let plan = ScanExec::plan(layer, columns, filters, limit, target).await.map_err(theirs)?;
+            plans.push(Arc::new(plan.described(condition.join(" AND "))));
+        }
+        match plans.len() {
+            1 => Ok(plans.remove(0)),
+            _ => UnionExec::try_new(plans),
+        }
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        Ok(pushdown(filters, self.table.schema()))
+        Ok(pushdown(filters, self.fields()))
     }
 }
 

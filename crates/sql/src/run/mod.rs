@@ -1,5 +1,6 @@
 //! Running statements.
 
+mod analyze;
 mod call;
 mod change;
 mod ddl;
@@ -38,6 +39,7 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
         | Statement::ShowPartitions(_)
         | Statement::Describe(_) => show::run(session, statement).await,
         Statement::Insert(insert) => insert::insert(session, insert, options).await,
+        Statement::Analyze { table, columns } => analyze::run(session, &table, columns).await,
         Statement::Call { procedure, arguments } => call::call(session, &procedure, arguments).await,
         Statement::Other(tokens) => query::run(session, tokens, options).await,
     }

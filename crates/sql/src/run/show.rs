@@ -6,6 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
+use linn::core::system::{GLOBAL, global_names};
 use linn::format::schema::TableSchema;
 use linn::{Identifier, Result};
 
@@ -20,7 +21,10 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
         Statement::ShowDatabases => rows(&["database"], [catalog.list_databases().await?]),
         Statement::ShowTables { database, like } => {
             let database = database.unwrap_or_else(|| session.database());
-            let mut tables = catalog.list_tables(&database).await?;
+            let mut tables = match database == GLOBAL {
+                true => global_names(&**catalog).into_iter().map(str::to_owned).collect(),
+                false => catalog.list_tables(&database).await?,
+            };
             if let Some(pattern) = like {
                 let names = StringArray::from(tables.clone());
                 let matches = datafusion::arrow::compute::like(&names, &StringArray::new_scalar(&pattern))?;
@@ -45,14 +49,14 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
 
 async fn describe(session: &Session, parts: &[String]) -> Result<Output> {
     let id = session.identifier(parts)?;
-    let table = open_table(session.catalog(), &id, None).await?;
-    if id.system.is_some() {
+    if id.system.is_some() || id.database == GLOBAL {
         let provider = crate::provider::open(session.catalog(), &id, None).await?;
         let schema = provider.schema();
         let names = schema.fields().iter().map(|f| f.name().clone()).collect();
         let types = schema.fields().iter().map(|f| f.data_type().to_string()).collect();
         return rows(&["column", "type"], [names, types]);
     }
+    let table = open_table(session.catalog(), &id, None).await?;
     let schema = table.schema();
     let key = |name: &String| match (schema.primary_keys.contains(name), schema.partition_keys.contains(name)) {
         (true, true) => "primary, partition",

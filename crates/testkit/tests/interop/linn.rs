@@ -89,6 +89,22 @@ impl Ring {
         table.with_options(&[("linn.read.wide-timestamps", "text")].into_iter().collect()).unwrap()
     }
 
+    /// The table as peers find it.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Work on the table as Linn opens it.
+    pub(crate) fn on<T>(&self, work: impl AsyncFnOnce(Table) -> T) -> T {
+        self.runtime.block_on(async { work(self.table().await).await })
+    }
+
+    /// All rows of a system table as Linn reads them.
+    pub(crate) fn system_rows(&self, name: &str) -> Vec<Value> {
+        let found = self.runtime.block_on(async { system::read(&self.table().await, name).await.unwrap() });
+        render::rows(&found.batches, &fields_from_arrow(&found.schema).unwrap())
+    }
+
     /// Linn commits rows, as [`Peer::write`].
     pub(crate) fn write(&mut self, rows: &[Value]) {
         let identifier = self.identifier();
@@ -199,8 +215,7 @@ impl Ring {
 
     /// A system table as Linn reads it, only some columns, sorted.
     pub(crate) fn system(&self, name: &str, columns: &[&str]) -> Vec<Value> {
-        let found = self.runtime.block_on(async { system::read(&self.table().await, name).await.unwrap() });
-        let mut rows = render::rows(&found.batches, &fields_from_arrow(&found.schema).unwrap());
+        let mut rows = self.system_rows(name);
         for row in &mut rows {
             let row = row.as_object_mut().unwrap();
             assert!(columns.iter().all(|c| row.contains_key(*c)), "{name} has {row:?}");

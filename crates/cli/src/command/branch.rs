@@ -1,0 +1,77 @@
+//! `linn branch`: other histories of a table.
+
+use linn::core::branch::Branches;
+use linn::core::{Snapshots, Tags};
+use linn::{Result, Table};
+
+use super::sure::confirmed;
+use crate::args::BranchCommand;
+use crate::context::Context;
+use crate::output::{Columns, time};
+
+pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()> {
+    match command {
+        BranchCommand::List { table } => list(context, &context.table(&table).await?).await,
+        BranchCommand::Create { table, name, tag, if_not_exists } => {
+            let branches = Branches::new(&context.table(&table).await?);
+            if !if_not_exists || !branches.exists(&name).await? {
+                branches.create(&name, tag.as_deref()).await?;
+            }
+            eprintln!("branch {name} is there");
+            Ok(())
+        }
+        BranchCommand::Delete { table, name, sure } => {
+            let branches = Branches::new(&context.table(&table).await?);
+            let history = history(&branches.table(&name).await?).await?;
+            let what = format!("delete branch {name} with {history}");
+            if sure.dry_run {
+                eprintln!("would {what}");
+            } else if confirmed(&what, sure.yes)? {
+                branches.delete(&name).await?;
+                eprintln!("branch {name} is gone");
+            }
+            Ok(())
+        }
+        BranchCommand::Rename { table, name, to } => {
+            Branches::new(&context.table(&table).await?).rename(&name, &to).await?;
+            eprintln!("branch {name} is {to} now");
+            Ok(())
+        }
+        BranchCommand::FastForward { table, name, sure } => forward(&context.table(&table).await?, &name, &sure).await,
+    }
+}
+
+async fn history(table: &Table) -> Result<String> {
+    let snapshots = Snapshots::new(table).list().await?.len();
+    Ok(format!("{snapshots} snapshots and {} tags", Tags::new(table).list().await?.len()))
+}
+
+async fn forward(table: &Table, name: &str, sure: &crate::args::Sure) -> Result<()> {
+    let branches = Branches::new(table);
+    let theirs = Snapshots::new(&branches.table(name).await?).list().await?;
+    let ours = Snapshots::new(table).list().await?;
+    let gone = ours.iter().filter(|id| theirs.first().is_some_and(|first| **id >= *first)).count();
+    let what = format!("replace {gone} snapshots of the table by {} of branch {name}", theirs.len());
+    if sure.dry_run {
+        eprintln!("would {what}");
+    } else if confirmed(&what, sure.yes)? {
+        branches.fast_forward(name).await?;
+        eprintln!("the table has the history of branch {name}");
+    }
+    Ok(())
+}
+
+async fn list(context: &Context, table: &Table) -> Result<()> {
+    let branches = Branches::new(table);
+    let (mut all, mut latest) = (branches.all(|_| true).await?, Vec::new());
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    for branch in &all {
+        let id = Snapshots::new(&branches.table(&branch.name).await?).latest_id().await?;
+        latest.push(id.map(|id| id.0));
+    }
+    Columns::new()
+        .text("branch", all.iter().map(|branch| &branch.name))
+        .number("snapshot", latest)
+        .text("created", all.iter().map(|branch| branch.created_millis.map(time).unwrap_or_default()))
+        .show(context.output)
+}

@@ -1,0 +1,23 @@
+//! Asking before something is done that cannot be undone.
+
+use std::io::{IsTerminal, Write};
+
+use linn::{Error, Result};
+
+/// Whether it is to be done: `yes` says so, else the person at the terminal.
+///
+/// # Errors
+/// `Invalid` when there is nobody to ask.
+pub(super) fn confirmed(what: &str, yes: bool) -> Result<bool> {
+    if yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Error::invalid(format!("to {what} has to be confirmed")).with_hint("add --yes"));
+    }
+    eprint!("{what}? [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stderr().flush().and_then(|()| std::io::stdin().read_line(&mut answer));
+    read.map_err(|e| Error::unavailable("the answer cannot be read").with_source(e))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

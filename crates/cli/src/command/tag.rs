@@ -1,0 +1,101 @@
+//! `linn tag`: names that keep snapshots.
+
+use std::time::Duration;
+
+use linn::core::Tags;
+use linn::core::tag::{OlderThan, Retained, TagOf};
+use linn::format::options::parse_duration;
+use linn::{Result, SnapshotId, Table};
+
+use super::sure::confirmed;
+use crate::args::{TagCommand, TagTarget};
+use crate::context::Context;
+use crate::output::{Columns, time};
+
+pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
+    match command {
+        TagCommand::List { table } => list(context, &context.table(&table).await?).await,
+        TagCommand::Create { table, name, of, time_retained } => {
+            let retained = duration(time_retained.as_deref())?.map_or(Retained::Default, Retained::For);
+            let snapshot = context.table(&table).await?.create_tag(&name, target(&of), retained).await?;
+            eprintln!("tag {name} is of snapshot {}", snapshot.id);
+            Ok(())
+        }
+        TagCommand::Delete { table, name, sure } => {
+            let table = context.table(&table).await?;
+            let tag = Tags::new(&table).get(&name).await?;
+            let what = format!("delete tag {name} of snapshot {}", tag.snapshot.id);
+            if sure.dry_run {
+                eprintln!("would {what}");
+            } else if confirmed(&what, sure.yes)? {
+                table.delete_tag(&name).await?;
+                eprintln!("tag {name} is gone");
+            }
+            Ok(())
+        }
+        TagCommand::Rename { table, name, to } => {
+            Tags::new(&context.table(&table).await?).rename(&name, &to).await?;
+            eprintln!("tag {name} is {to} now");
+            Ok(())
+        }
+        TagCommand::Replace { table, name, of, time_retained, sure } => {
+            let (table, time) = (context.table(&table).await?, duration(time_retained.as_deref())?);
+            let former = Tags::new(&table).get(&name).await?.snapshot.id;
+            let snapshot = table.snapshot_to_tag(target(&of)).await?.id;
+            let what = format!("make tag {name} of snapshot {former} be of snapshot {snapshot}");
+            if sure.dry_run {
+                eprintln!("would {what}");
+            } else if confirmed(&what, sure.yes)? {
+                let snapshot = table.replace_tag(&name, TagOf::Id(snapshot), time).await?;
+                eprintln!("tag {name} is of snapshot {}", snapshot.id);
+            }
+            Ok(())
+        }
+        TagCommand::Expire { table, older_than, sure } => {
+            let table = context.table(&table).await?;
+            let older_than = older_than.as_deref().map(OlderThan::parse).transpose()?;
+            let expired = table.expired_tags(older_than).await?;
+            if sure.dry_run {
+                return Columns::new()
+                    .text("tag", expired.iter().map(|tag| &tag.name))
+                    .number("snapshot", expired.iter().map(|tag| tag.snapshot.0))
+                    .text("created", expired.iter().map(|tag| tag.created.to_string()))
+                    .show(context.output);
+            }
+            if expired.is_empty() {
+                eprintln!("no tag's time is over");
+            } else if confirmed(&format!("delete {} tags", expired.len()), sure.yes)? {
+                eprintln!("{} tags are gone", table.expire_tags(older_than).await?.len());
+            }
+            Ok(())
+        }
+    }
+}
+
+fn duration(text: Option<&str>) -> Result<Option<Duration>> {
+    text.map(parse_duration).transpose()
+}
+
+fn target(of: &TagTarget) -> TagOf {
+    match (of.snapshot, of.timestamp, of.watermark) {
+        (Some(id), ..) => TagOf::Id(SnapshotId(id)),
+        (_, Some(millis), _) => TagOf::Time(millis),
+        (.., Some(watermark)) => TagOf::Watermark(watermark),
+        (None, None, None) => TagOf::Latest,
+    }
+}
+
+async fn list(context: &Context, table: &Table) -> Result<()> {
+    let all = Tags::new(table).all(|_| true).await?;
+    Columns::new()
+        .text("tag", all.iter().map(|(name, _)| name))
+        .number("snapshot", all.iter().map(|(_, tag)| tag.snapshot.id.0))
+        .text("committed", all.iter().map(|(_, tag)| time(tag.snapshot.time_millis)))
+        .number("records", all.iter().map(|(_, tag)| tag.snapshot.total_record_count))
+        .text("created", all.iter().map(|(_, tag)| tag.create_time.map(|t| t.to_string()).unwrap_or_default()))
+        .text(
+            "kept for",
+            all.iter().map(|(_, tag)| tag.time_retained.map(|d| format!("{} s", d.as_secs())).unwrap_or_default()),
+        )
+        .show(context.output)
+}

@@ -1,0 +1,65 @@
+//! `sys.create_branch` and its kin.
+
+use linn::Result;
+use linn::core::branch::Branches;
+
+use super::Procedure;
+use super::answer::success;
+use super::arguments::Arguments;
+use crate::session::{Output, Session};
+
+pub(super) const PROCEDURES: &[Procedure] = &[
+    Procedure {
+        name: "create_branch",
+        parameters: &["table", "branch", "tag", "ignoreIfExists"],
+        run: |session, arguments| Box::pin(create(session, arguments)),
+    },
+    Procedure {
+        name: "delete_branch",
+        parameters: &["table", "branch"],
+        run: |session, arguments| Box::pin(delete(session, arguments)),
+    },
+    Procedure {
+        name: "rename_branch",
+        parameters: &["table", "from_branch", "to_branch"],
+        run: |session, arguments| Box::pin(rename(session, arguments)),
+    },
+    Procedure {
+        name: "fast_forward",
+        parameters: &["table", "branch"],
+        run: |session, arguments| Box::pin(forward(session, arguments)),
+    },
+];
+
+async fn branches(session: &Session, arguments: &Arguments) -> Result<Branches> {
+    Ok(Branches::new(&arguments.table(session, None).await?))
+}
+
+async fn create(session: &Session, arguments: &Arguments) -> Result<Output> {
+    let (branches, name) = (branches(session, arguments).await?, arguments.require("branch")?);
+    let ignore = arguments.parsed::<bool>("ignoreIfExists", "true or false")?.unwrap_or(false);
+    if !ignore || !branches.exists(name).await? {
+        branches.create(name, arguments.get("tag")).await?;
+    }
+    success()
+}
+
+/// Several names are separated by commas.
+async fn delete(session: &Session, arguments: &Arguments) -> Result<Output> {
+    let branches = branches(session, arguments).await?;
+    for name in arguments.require("branch")?.split(',') {
+        branches.delete(name.trim()).await?;
+    }
+    success()
+}
+
+async fn rename(session: &Session, arguments: &Arguments) -> Result<Output> {
+    let branches = branches(session, arguments).await?;
+    branches.rename(arguments.require("from_branch")?, arguments.require("to_branch")?).await?;
+    success()
+}
+
+async fn forward(session: &Session, arguments: &Arguments) -> Result<Output> {
+    branches(session, arguments).await?.fast_forward(arguments.require("branch")?).await?;
+    success()
+}

@@ -1,0 +1,60 @@
+//! Procedures: `CALL sys.compact(…)`. Every group is a file with its table of procedures; names and the order of the
+//! parameters are the reference's (spec: features.md B19, B20).
+
+mod answer;
+mod arguments;
+mod branch;
+mod compact;
+mod rollback;
+mod tag;
+
+use futures::future::BoxFuture;
+use linn::{Error, Result};
+
+use arguments::Arguments;
+
+use crate::parse::CallArgument;
+use crate::session::{Output, Session};
+
+/// A procedure and its parameters in order.
+struct Procedure {
+    name: &'static str,
+    parameters: &'static [&'static str],
+    run: for<'a> fn(&'a Session, &'a Arguments) -> BoxFuture<'a, Result<Output>>,
+}
+
+/// All procedures, group by group.
+const GROUPS: &[&[Procedure]] = &[compact::PROCEDURES, tag::PROCEDURES, branch::PROCEDURES, rollback::PROCEDURES];
+
+pub(super) async fn call(session: &Session, name: &[String], arguments: Vec<CallArgument>) -> Result<Output> {
+    let called = name.last().map(String::as_str).unwrap_or_default();
+    let all = || GROUPS.iter().copied().flatten();
+    let Some(procedure) = all().find(|p| p.name.eq_ignore_ascii_case(called)) else {
+        let mut known: Vec<String> = all().map(|p| format!("sys.{}", p.name)).collect();
+        known.sort_unstable();
+        return Err(Error::unsupported(format!("the procedure sys.{called}"))
+            .with_hint(format!("there is {}", known.join(", "))));
+    };
+    let arguments = Arguments::bind(procedure.name, procedure.parameters, arguments)?;
+    (procedure.run)(session, &arguments).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_given_twice() {
+        let mut names: Vec<&str> = GROUPS.iter().copied().flatten().map(|p| p.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for procedure in GROUPS.iter().copied().flatten() {
+            let mut parameters = procedure.parameters.to_vec();
+            parameters.sort_unstable();
+            parameters.dedup();
+            assert_eq!(parameters.len(), procedure.parameters.len(), "{}", procedure.name);
+        }
+    }
+}
