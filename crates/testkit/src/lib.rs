@@ -1,11 +1,12 @@
 //! What tests share: tables of other implementations with their expected rows, those implementations as running programs, rows as
-//! JSON, and comparisons that say what differs. Never shipped; it panics where a test should fail.
+//! JSON, a model of tables, and comparisons that say what differs. Never shipped; it panics where a test should fail.
 
 // Waiting for other programs is this crate's business; the engine's seams do not reach them.
 #![allow(clippy::disallowed_methods)]
 
 pub mod compare;
 pub mod fixture;
+pub mod model;
 pub mod parse;
 pub mod peer;
 pub mod render;

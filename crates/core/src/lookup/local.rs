@@ -34,15 +34,17 @@ struct Disk {
 }
 
 impl LocalFile {
-    /// A local copy of a whole lookup file.
+    /// A local copy of a whole lookup file, which is read once to see that it is sound.
     ///
     /// # Errors
-    /// `Unavailable` when the disk is full or cannot be written, `Corrupt` when it is no lookup file.
+    /// `Unavailable` when the disk is full or cannot be written, `Corrupt` when it is no lookup file or is damaged.
     pub(super) fn copy(env: &Env, bytes: &[u8], order: CompactOrder) -> Result<Self> {
         let (place, mut file) = Place::create(env)?;
         file.write_all(bytes).map_err(|e| disk(&place.0, e))?;
         drop(file);
-        Self::open(place, order)
+        let copy = Self::open(place, order)?;
+        copy.reader.check()?;
+        Ok(copy)
     }
 
     fn open(place: Place, order: CompactOrder) -> Result<Self> {

@@ -43,7 +43,8 @@ impl Packing {
             keys: is_pk.then(|| KeyOrder::of(table.schema())),
             evolves: table.data_evolves(),
             unmerged: vectors || engine == MergeEngine::FirstRow,
-            combines: !vectors && matches!(engine, MergeEngine::PartialUpdate | MergeEngine::Aggregate),
+            // With deletion vectors level 0 may be merged in as well.
+            combines: matches!(engine, MergeEngine::PartialUpdate | MergeEngine::Aggregate),
         })
     }
 

@@ -176,8 +176,9 @@ impl Check {
     fn no_refused(&self, rows: &RecordBatch, kinds: &Int8Array, ignored: impl Fn(i8) -> bool) -> Result<()> {
         let Some(merge) = &self.merge else { return Ok(()) };
         let retractions = || kinds.values().iter().enumerate().filter(|(_, k)| **k & 1 == 1 && !ignored(**k));
-        let refusal =
-            |(row, &kind): (usize, &i8)| merge.refusal(kind).or_else(|| merge.refusal_of_row(kind, rows.columns(), row));
+        let refusal = |(row, &kind): (usize, &i8)| {
+            merge.refusal(kind).or_else(|| merge.refusal_of_row(kind, rows.columns(), row))
+        };
         let Some((row, kind, error)) = retractions().find_map(|(row, kind)| Some((row, *kind, refusal((row, kind))?)))
         else {
             return Ok(());

@@ -125,6 +125,18 @@ impl<S: BlockSource> LookupReader<S> {
         Ok(())
     }
 
+    /// Reads all of the file, for one that others wrote: its blocks have checksums and its bloom filter has none, so every key is
+    /// asked of it. A filter that passes all keys hides none.
+    ///
+    /// # Errors
+    /// `Corrupt` when a block is damaged or the filter hides a key, and whatever the source yields.
+    pub fn check(&self) -> Result<()> {
+        self.scan(|key, _| match self.may_have(key) {
+            true => Ok(()),
+            false => Err(Error::corrupt("the bloom filter of a lookup file hides a key")),
+        })
+    }
+
     fn block(&self, at: usize) -> Result<Block> {
         let mut place = Front(self.index.entry(at)?.1);
         let offset = place.var::<64>()?;
