@@ -2,11 +2,13 @@
 //!
 //! A table exists exactly when it has a schema file; nothing else is consulted.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use linn_core::catalog::{Catalog, Identifier};
 use linn_core::schema::Schemas;
+use linn_core::table::Commits;
 use linn_core::{Env, Storage, Table};
 use linn_format::options::Options;
 use linn_format::schema::{NewTable, SchemaChange, TableSchema};
@@ -23,16 +25,23 @@ const SUFFIX: &str = ".db";
 pub struct FilesystemCatalog {
     env: Env,
     options: Options,
+    /// By path, so that readers of a table hear of commits made through another handle on it.
+    commits: Mutex<HashMap<String, Commits>>,
 }
 
 impl FilesystemCatalog {
     /// The warehouse at the root of `env.storage`.
     pub fn new(env: Env, options: Options) -> Self {
-        Self { env, options }
+        Self { env, options, commits: Mutex::default() }
     }
 
     fn storage(&self) -> &Arc<dyn Storage> {
         &self.env.storage
+    }
+
+    fn commits(&self, path: &str) -> Commits {
+        let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        commits.entry(path.to_owned()).or_default().clone()
     }
 
     async fn database_exists(&self, name: &str) -> Result<bool> {
@@ -161,7 +170,9 @@ impl Catalog for FilesystemCatalog {
             self.require_database(&id.database).await?;
             return Err(self.missing(id));
         };
-        let table = Table::new(base.to_string(), path(&base), (*schema).clone(), self.env.clone());
+        let path = path(&base);
+        let commits = self.commits(&path);
+        let table = Table::new(base.to_string(), path, (*schema).clone(), self.env.clone()).with_commits(commits);
         let Some(branch) = &id.branch else { return Ok(table) };
         let mut options = Options::new();
         options.set("branch", branch.as_str());

@@ -25,6 +25,7 @@ pub mod schema;
 pub mod seam;
 pub mod snapshot;
 pub mod storage;
+pub mod stream;
 pub mod system;
 pub mod table;
 pub mod tag;

@@ -97,9 +97,10 @@ impl Peer {
     }
 
     /// All rows of a system table such as `snapshots` (Java only).
-    pub fn system(&mut self, place: &Place, name: &str) -> Answer<Vec<Value>> {
+    pub fn system(&mut self, place: &Place, name: &str, options: &[(&str, &str)]) -> Answer<Vec<Value>> {
         let place = Place { table: format!("{}${name}", place.table), ..place.clone() };
-        rows(self.send(&place, "system", json!({}))?)
+        let options: Map<String, Value> = options.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
+        rows(self.send(&place, "system", json!({ "options": options }))?)
     }
 
     /// Changes the history: `["createTag", name, snapshot]`, `["deleteTag", name]`, `["createBranch", name, tag?]`,
@@ -111,6 +112,13 @@ impl Peer {
     /// All changes from the first snapshot to the newest, with `_kind` (Java only).
     pub fn changelog(&mut self, place: &Place) -> Answer<Vec<Value>> {
         rows(self.send(place, "changelog", json!({}))?)
+    }
+
+    /// The changes from where the options or their consumer say to the newest, with `_kind`; then the progress is recorded
+    /// (Java only).
+    pub fn follow(&mut self, place: &Place, options: &[(&str, &str)]) -> Answer<Vec<Value>> {
+        let options: Map<String, Value> = options.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
+        rows(self.send(place, "follow", json!({ "options": options }))?)
     }
 
     /// Commits rows; `_kind` in a row is its kind (Java only).

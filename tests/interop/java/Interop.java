@@ -42,6 +42,8 @@ public final class Interop {
                     return session.history();
                 case "changelog":
                     return Reading.changelog(session.table());
+                case "follow":
+                    return Reading.follow(session.table());
                 case "write":
                     return Writing.write(session.table(), command.get("rows"));
                 case "compact":

@@ -32,6 +32,19 @@ final class Reading {
         return rows;
     }
 
+    /** What is there from where the options or their consumer say, and then a checkpoint that completes. */
+    static ArrayNode follow(FileStoreTable table) throws Exception {
+        Long newest = table.snapshotManager().latestSnapshotId();
+        ReadBuilder builder = table.newReadBuilder();
+        StreamTableScan scan = builder.newStreamScan();
+        ArrayNode rows = Interop.JSON.createArrayNode();
+        while (scan.checkpoint() == null || (newest != null && scan.checkpoint() <= newest)) {
+            read(builder, scan.plan().splits(), table.rowType(), true, rows);
+        }
+        scan.notifyCheckpointComplete(scan.checkpoint());
+        return rows;
+    }
+
     private static void read(ReadBuilder builder, List<Split> splits, RowType type, boolean kinds, ArrayNode rows)
             throws Exception {
         for (Split split : splits) {

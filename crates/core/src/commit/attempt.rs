@@ -264,6 +264,7 @@ impl State {
         if id == SnapshotId::FIRST {
             self.snapshots.hint_earliest(id).await;
         }
+        self.table().commits().announce();
         tracing::info!(
             table = self.table().name(),
             snapshot = id.0,

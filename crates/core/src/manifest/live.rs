@@ -87,6 +87,24 @@ impl Manifests {
         Ok(LiveFiles { batches: selected.into_iter().map(|(batch, selection)| (batch, selection.adds)).collect() })
     }
 
+    /// What `select` takes of each manifest, deletions only: what one commit removed, as it was added once.
+    ///
+    /// # Errors
+    /// As [`Manifests::live`].
+    pub async fn removed<F, Fut>(
+        &self,
+        manifests: Vec<ManifestMeta>,
+        stats: StatsColumns,
+        select: F,
+    ) -> Result<LiveFiles>
+    where
+        F: Fn(Arc<EntryBatch>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Selection>> + Send + 'static,
+    {
+        let selected = self.select(manifests, stats, select).await?;
+        Ok(LiveFiles { batches: selected.into_iter().map(|(batch, selection)| (batch, selection.deletes)).collect() })
+    }
+
     async fn select<F, Fut>(
         &self,
         manifests: Vec<ManifestMeta>,

@@ -116,7 +116,7 @@ fn without_equal(changes: RecordBatch, compared: &[usize]) -> Result<Option<Reco
 }
 
 /// Which rows of two columns are the same; two nulls are.
-fn equal_rows(a: &ArrayRef, b: &ArrayRef) -> Result<BooleanBuffer> {
+pub(crate) fn equal_rows(a: &ArrayRef, b: &ArrayRef) -> Result<BooleanBuffer> {
     if !a.data_type().is_nested() {
         return Ok(arrow_ord::cmp::not_distinct(a, b)?.values().clone());
     }

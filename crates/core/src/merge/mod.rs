@@ -25,7 +25,7 @@ mod waiting;
 mod tests;
 
 pub(crate) use bounded::{SizedRun, SpillLimit, bounded};
-pub(crate) use changelog::Merged;
+pub(crate) use changelog::{Merged, equal_rows};
 pub(crate) use key::{KeyEncoder, Keys};
 pub(crate) use older::{Found, Older};
 pub use run::merge;

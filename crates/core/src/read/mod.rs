@@ -3,6 +3,8 @@
 //! Filters are exact: only rows for which the filter is true come out. Below a merge only what cannot change its result
 //! is filtered, key columns and files whose keys nothing else has (cases: M15); everything else is filtered after it.
 
+mod change;
+mod difference;
 mod prefetch;
 mod rows;
 mod spelling;
@@ -19,11 +21,12 @@ use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, arrow_schema};
 use linn_format::{BatchStream, Error, Result};
 
+pub use change::kinds_of;
 pub use prefetch::prefetch;
 
 use crate::file::{FileQuery, check_blobs, matching, read_file, read_group, row_groups};
 use crate::merge::{KeyOrder, LeveledStream, MergeSpec, SizedRun, SpillLimit, bounded, merge_levels, sections};
-use crate::scan::{DeletionFile, Split};
+use crate::scan::{Content, DeletionFile, Split};
 use crate::table::Table;
 
 /// How many files of a split are opened ahead of the one being read.
@@ -32,7 +35,14 @@ const OPEN_AHEAD: usize = 2;
 impl Table {
     /// Starts to describe a read of this table's rows.
     pub fn read(&self) -> ReadBuilder {
-        ReadBuilder { table: self.clone(), fields: self.schema().fields.clone(), filter: None, limit: None }
+        ReadBuilder {
+            table: self.clone(),
+            fields: self.schema().fields.clone(),
+            filter: None,
+            limit: None,
+            sequence_numbers: false,
+            unmatched: Unmatched::Dropped,
+        }
     }
 }
 
@@ -43,6 +53,17 @@ pub struct ReadBuilder {
     fields: Vec<DataField>,
     filter: Option<Predicate>,
     limit: Option<usize>,
+    sequence_numbers: bool,
+    unmatched: Unmatched,
+}
+
+/// What becomes of a change whose row the filter does not let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unmatched {
+    /// It is dropped: what the row was before is a change of its own.
+    Dropped,
+    /// It becomes a deletion, as far as the key lets it through: before it the row may have matched (cases: R9).
+    Deleted,
 }
 
 impl ReadBuilder {
@@ -88,12 +109,29 @@ impl ReadBuilder {
         self
     }
 
+    /// Changes come with the sequence number of the record that made them; see [`Read::changes`].
+    #[must_use]
+    pub fn sequence_numbers(mut self) -> Self {
+        self.sequence_numbers = true;
+        self
+    }
+
+    /// What becomes of changes that the filter does not let through.
+    #[must_use]
+    pub(crate) fn unmatched(mut self, unmatched: Unmatched) -> Self {
+        self.unmatched = unmatched;
+        self
+    }
+
     /// Checks the description.
     ///
     /// # Errors
     /// `Invalid` when the table's options contradict its schema, `Unsupported` naming the feature.
     pub fn build(self) -> Result<Read> {
-        let Self { table, fields, filter, limit } = self;
+        let Self { table, fields, filter, limit, sequence_numbers, unmatched } = self;
+        if sequence_numbers && !table.schema().is_primary_key_table() {
+            return Err(Error::invalid("rows without a primary key have no sequence number").with("table", table.name()));
+        }
         let (table, fields, spelling) = spelling::of(table, fields)?;
         let mut read_fields = fields.clone();
         let known: HashSet<i32> = fields.iter().map(|f| f.id).collect();
@@ -121,7 +159,8 @@ impl ReadBuilder {
             Some(spelling) => Arc::clone(spelling.schema()),
             None => arrow_schema(&fields)?,
         };
-        let inner = Inner { table, fields, read_fields, spelling, filter, limit, merge, batch_size, schema };
+        let change = change::Shape::of(&schema, sequence_numbers, unmatched)?;
+        let inner = Inner { table, fields, read_fields, spelling, filter, limit, merge, batch_size, schema, change };
         Ok(Read { inner: Arc::new(inner) })
     }
 }
@@ -149,9 +188,25 @@ struct Inner {
     merge: Option<Merge>,
     batch_size: usize,
     schema: SchemaRef,
+    /// What changes look like.
+    change: change::Shape,
 }
 
 impl Inner {
+    /// Columns as the caller sees them.
+    fn shown(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        match &self.spelling {
+            Some(spelling) => spelling.apply(batch),
+            None => Ok(batch.clone()),
+        }
+    }
+
+    /// The part of the filter that is over the primary key alone.
+    fn key_filter(&self) -> Option<Predicate> {
+        let keys: HashSet<i32> = self.table.schema().trimmed_primary_keys().iter().map(|f| f.id).collect();
+        self.filter.clone().map(|f| f.split(|id| keys.contains(&id)).0)
+    }
+
     /// What to read of a file whose rows need no merge.
     fn query(&self) -> FileQuery {
         FileQuery {
@@ -176,32 +231,33 @@ impl Read {
         &self.inner.schema
     }
 
-    /// The rows of a split. Rows of a merge tree come in key order within a section.
+    /// The rows of a split. Rows of a merge tree come in key order within a section; of a split of changes come the rows
+    /// that they add.
     ///
     /// # Errors
     /// `NotFound` when a file is gone (the snapshot has expired), `Corrupt` with the path.
     pub async fn stream(&self, split: &Split) -> Result<BatchStream> {
         let inner = &self.inner;
-        let rows = match &inner.merge {
-            Some(merge) if !split.raw_convertible => self.merged(merge, split)?,
-            _ if inner.table.data_evolves() => self.side_by_side(split),
-            _ => self.raw(split),
+        let rows = match (&split.content, &inner.merge) {
+            (Content::Rows, Some(merge)) if !split.raw_convertible => self.merged(merge, split, false)?,
+            (Content::Rows, _) => self.unmerged(split),
+            _ => self.additions(split)?,
         };
         let columns = inner.fields.len();
         let this = Arc::clone(inner);
-        let rows = rows
-            .map(move |batch| {
-                let batch = rows::take_columns(&batch?, columns)?;
-                match &this.spelling {
-                    Some(spelling) => spelling.apply(&batch),
-                    None => Ok(batch),
-                }
-            })
-            .boxed();
+        let rows = rows.map(move |batch| this.shown(&rows::take_columns(&batch?, columns)?)).boxed();
         Ok(match inner.limit {
             Some(limit) => rows::limit(rows, limit),
             None => rows,
         })
+    }
+
+    /// Files that need no merge, of a table with or without a primary key.
+    fn unmerged(&self, split: &Split) -> BatchStream {
+        match self.inner.table.data_evolves() {
+            true => self.side_by_side(split),
+            false => self.raw(split),
+        }
     }
 
     /// Files that need no merge: all filters go down to the pages.
@@ -234,28 +290,38 @@ impl Read {
             .boxed()
     }
 
-    fn merged(&self, merge: &Merge, split: &Split) -> Result<BatchStream> {
+    /// Key-value batches of the columns that are read, sorted by key within a section, with or without what is deleted.
+    fn merged(&self, merge: &Merge, split: &Split, keep_deletes: bool) -> Result<BatchStream> {
         let mut streams = Vec::new();
         for section in sections(&split.files, &merge.order)? {
             streams.push(match section.runs.len() {
-                1 => self.single(section.runs.into_iter().flatten().collect(), split),
-                _ => self.section(merge, section.runs, split),
+                1 => self.single(section.runs.into_iter().flatten().collect(), split, keep_deletes),
+                _ => self.section(merge, section.runs, split, keep_deletes),
             });
         }
         Ok(futures::stream::iter(streams).flatten().boxed())
     }
 
     /// One run: every key is there once, so only retractions have to go.
-    fn single(&self, files: Vec<Arc<DataFileMeta>>, split: &Split) -> BatchStream {
+    fn single(&self, files: Vec<Arc<DataFileMeta>>, split: &Split, keep_deletes: bool) -> BatchStream {
         let fields = key_value_batch_fields(&self.inner.read_fields);
         let rows = self.chain(files, split, fields, self.inner.filter.clone(), true);
-        rows.map(|batch| rows::without_retractions(&batch?.0)).boxed()
+        let kept = move |batch: RecordBatch| match keep_deletes {
+            true => Ok(batch),
+            false => rows::without_retractions(&batch),
+        };
+        rows.map(move |batch| kept(batch?.0)).boxed()
     }
 
-    fn section(&self, merge: &Merge, runs: Vec<Vec<Arc<DataFileMeta>>>, split: &Split) -> BatchStream {
+    fn section(
+        &self,
+        merge: &Merge,
+        runs: Vec<Vec<Arc<DataFileMeta>>>,
+        split: &Split,
+        keep_deletes: bool,
+    ) -> BatchStream {
         let inner = &self.inner;
-        let keys: HashSet<i32> = inner.table.schema().trimmed_primary_keys().iter().map(|f| f.id).collect();
-        let key_filter = inner.filter.clone().map(|f| f.split(|id| keys.contains(&id)).0);
+        let key_filter = inner.key_filter();
         let fields = key_value_batch_fields(merge.spec.read_fields());
         let env = inner.table.env();
         let run = |files: Vec<Arc<DataFileMeta>>| {
@@ -266,7 +332,7 @@ impl Read {
         let runs = runs.into_iter().map(run).collect();
         let (spec, batch_size) = (Arc::clone(&merge.spec), inner.batch_size);
         let merged =
-            bounded(env, merge.spill, runs, &merge.spec, move |runs| merge_levels(runs, spec, false, batch_size));
+            bounded(env, merge.spill, runs, &merge.spec, move |runs| merge_levels(runs, spec, keep_deletes, batch_size));
         let Some(filter) = inner.filter.clone() else { return merged };
         let read_fields = inner.read_fields.clone();
         merged.map(move |batch| matching(&batch?, &filter, &read_fields)).boxed()

@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
-use arrow_array::{BooleanArray, RecordBatch};
+use arrow_array::{BooleanArray, Int8Array, RecordBatch};
 use arrow_select::filter::filter_record_batch;
 use futures::StreamExt;
 use linn_format::types::RowKind;
@@ -17,10 +17,15 @@ pub(super) fn take_columns(batch: &RecordBatch, columns: usize) -> Result<Record
     Ok(batch.project(&all)?)
 }
 
+/// The row kinds of a key-value batch: its last column.
+pub(super) fn kinds(batch: &RecordBatch) -> Result<&Int8Array> {
+    let kinds = batch.columns().last().and_then(|c| c.as_primitive_opt::<Int8Type>());
+    kinds.ok_or_else(|| Error::internal("a key-value batch has no row kinds"))
+}
+
 /// The rows of a key-value batch that are there: `+I` and `+U`.
 pub(super) fn without_retractions(batch: &RecordBatch) -> Result<RecordBatch> {
-    let kinds = batch.columns().last().and_then(|c| c.as_primitive_opt::<Int8Type>());
-    let kinds = kinds.ok_or_else(|| Error::internal("a key-value batch has no row kinds"))?;
+    let kinds = kinds(batch)?;
     let added = |kind: i8| kind == RowKind::Insert as i8 || kind == RowKind::UpdateAfter as i8;
     if kinds.values().iter().all(|&kind| added(kind)) {
         return Ok(batch.clone());

@@ -5,7 +5,10 @@
 //! filter never separates records of one key that a merge must see together.
 
 mod bucket;
+mod change;
 mod filter;
+mod group;
+mod increment;
 mod load;
 mod pack;
 mod partition;
@@ -55,6 +58,31 @@ pub struct Split {
     pub deletion_files: Vec<Option<DeletionFile>>,
     /// Whether the files can be read one after the other without merging.
     pub raw_convertible: bool,
+    /// What the files hold.
+    pub content: Content,
+}
+
+/// What the files of a split hold.
+#[derive(Debug, Clone, Default)]
+pub enum Content {
+    /// The rows of the table.
+    #[default]
+    Rows,
+    /// Changes as they were written, in the order in which they were made.
+    Changes,
+    /// Rows that came in the place of others.
+    Replaced(Arc<Before>),
+    /// One of two states of the table, which are compared.
+    Compared(Arc<Before>),
+}
+
+/// The files that a bucket had before.
+#[derive(Debug, Clone, Default)]
+pub struct Before {
+    /// Files.
+    pub files: Vec<Arc<DataFileMeta>>,
+    /// Deletion vector of each file, parallel to `files`; empty when there are none.
+    pub deletion_files: Vec<Option<DeletionFile>>,
 }
 
 impl Split {
@@ -65,7 +93,7 @@ impl Split {
 
     /// Rows that a read returns, when that is known without reading: physical rows less those deleted.
     pub fn merged_row_count(&self) -> Option<i64> {
-        if !self.raw_convertible {
+        if !self.raw_convertible || !matches!(self.content, Content::Rows) {
             return None;
         }
         let deleted: Option<i64> = self.deletion_files.iter().flatten().map(|d| d.meta.cardinality).sum();
@@ -93,6 +121,10 @@ pub struct Scan {
     limit: Option<u64>,
     every_level: bool,
     statistics: bool,
+    /// Whether a stream begins with it.
+    begins_stream: bool,
+    /// Only files made at this time or later, milliseconds since the epoch.
+    made_since: Option<i64>,
 }
 
 impl Table {
@@ -107,6 +139,8 @@ impl Table {
             limit: None,
             every_level: false,
             statistics: false,
+            begins_stream: false,
+            made_since: None,
         }
     }
 }
@@ -159,6 +193,21 @@ impl Scan {
     #[must_use]
     pub fn every_level(mut self) -> Self {
         self.every_level = true;
+        self
+    }
+
+    /// The rows that a stream of changes begins with: those whose changes the changelog will not tell, and those that wait
+    /// for a bucket, as changes, last.
+    #[must_use]
+    pub(crate) fn begins_stream(mut self) -> Self {
+        self.begins_stream = true;
+        self
+    }
+
+    /// Only files made at this time or later, milliseconds since the epoch.
+    #[must_use]
+    pub(crate) fn made_since(mut self, millis: Option<i64>) -> Self {
+        self.made_since = millis;
         self
     }
 }

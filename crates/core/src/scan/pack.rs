@@ -80,6 +80,11 @@ impl Packing {
         Ok(bins.into_iter().map(group).collect())
     }
 
+    /// Consecutive files, in the order in which they are.
+    pub(super) fn in_order(&self, files: Vec<Arc<DataFileMeta>>) -> Vec<Vec<Arc<DataFileMeta>>> {
+        self.bins(files, |f| size(f))
+    }
+
     /// Files that hold the same rows stay together. Only files of all columns, alone, tell of their rows by themselves.
     fn row_groups(&self, files: &[Arc<DataFileMeta>]) -> Vec<Group> {
         let bins = self.bins(row_groups(files), |group| group.iter().map(|f| size(f)).sum());

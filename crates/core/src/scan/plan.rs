@@ -1,45 +1,51 @@
 //! From a scan to its plan.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use linn_format::file::DataFileMeta;
-use linn_format::manifest::{EntryBatch, StatsColumns};
-use linn_format::options::MergeEngine;
-use linn_format::row::BinaryRow;
+use linn_format::manifest::{EntryBatch, ManifestMeta, StatsColumns};
+use linn_format::options::{ChangelogProducer, MergeEngine};
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
 use super::bucket::{Buckets, Rows};
 use super::filter::Filters;
+use super::group::{Bucket, group};
 use super::pack::{Group, Packing};
 use super::select::Selector;
 use super::vector::Vectors;
-use super::{Plan, Scan, Split};
+use super::{Content, Plan, Scan, Split};
 use crate::manifest::{LiveFiles, Manifests};
-use crate::postpone::POSTPONED;
+use crate::postpone::{POSTPONED, Waiting};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::View;
 
 /// Which files of a snapshot are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     /// All of the table.
     All,
     /// Those that the snapshot added.
     Delta,
+    /// Those that the snapshot removed.
+    Removed,
     /// Those of its changelog.
     Changelog,
 }
 
 impl Scan {
-    /// Plans a batch read.
+    /// Plans a batch read: of a snapshot, or of the changes between two points where the options ask for them.
     ///
     /// # Errors
     /// `NotFound` when the snapshot that the options ask for is not there, `Corrupt` with a path, `Unsupported` for tables
     /// that are read in other ways.
     pub async fn plan(&self) -> Result<Plan> {
+        if self.snapshot.is_none()
+            && let Some(increment) = self.increment().await?
+        {
+            return self.plan_increment(increment).await;
+        }
         match self.travel().await? {
             Some(snapshot) => self.plan_part(&snapshot, Part::All).await,
             None => Ok(Plan::default()),
@@ -83,12 +89,27 @@ impl Scan {
         stats: StatsColumns,
         selector: &Arc<Selector>,
     ) -> Result<LiveFiles> {
+        let metas = self.manifests_of(snapshot, part).await?;
+        self.files_in(metas, part, stats, selector).await
+    }
+
+    pub(super) async fn manifests_of(&self, snapshot: &Snapshot, part: Part) -> Result<Vec<ManifestMeta>> {
         let manifests = Manifests::new(&self.table);
-        let metas = match part {
-            Part::All => manifests.of_snapshot(snapshot).await?,
-            Part::Delta => manifests.of_delta(snapshot).await?,
-            Part::Changelog => manifests.of_changelog(snapshot).await?,
-        };
+        match part {
+            Part::All => manifests.of_snapshot(snapshot).await,
+            Part::Delta | Part::Removed => manifests.of_delta(snapshot).await,
+            Part::Changelog => manifests.of_changelog(snapshot).await,
+        }
+    }
+
+    pub(super) async fn files_in(
+        &self,
+        metas: Vec<ManifestMeta>,
+        part: Part,
+        stats: StatsColumns,
+        selector: &Arc<Selector>,
+    ) -> Result<LiveFiles> {
+        let manifests = Manifests::new(&self.table);
         let mut wanted = Vec::new();
         for meta in metas {
             if selector.may_have(&meta)? {
@@ -105,13 +126,13 @@ impl Scan {
         match part {
             Part::All => manifests.live(wanted, stats, select).await,
             Part::Delta | Part::Changelog => manifests.added(wanted, stats, select).await,
+            Part::Removed => manifests.removed(wanted, stats, select).await,
         }
     }
 
-    async fn plan_part(&self, snapshot: &Snapshot, part: Part) -> Result<Plan> {
+    pub(super) async fn plan_part(&self, snapshot: &Snapshot, part: Part) -> Result<Plan> {
         let selector = Arc::new(self.selector(part)?);
-        let stats =
-            if self.statistics || selector.filters.value.is_some() { StatsColumns::All } else { StatsColumns::Keys };
+        let stats = self.stats(&selector);
         let files = self.files_of(snapshot, part, stats, &selector).await?;
         if self.table.data_evolves() && self.table.options().deletion_vectors_enabled()? {
             return Err(
@@ -119,16 +140,26 @@ impl Scan {
             );
         }
         let vectors = match part {
-            Part::All if self.table.options().deletion_vectors_enabled()? && !files.is_empty() => {
-                Vectors::new(&self.table, Manifests::new(&self.table).index_of(snapshot).await?)?
-            }
+            Part::All if !files.is_empty() => self.vectors_of(snapshot).await?,
             _ => Vectors::default(),
         };
         let splits = self.splits(snapshot, part, &selector, &files, &vectors).await?;
         Ok(Plan { snapshot_id: Some(snapshot.id), splits: self.limited(splits, &selector) })
     }
 
-    fn selector(&self, part: Part) -> Result<Selector> {
+    pub(super) fn stats(&self, selector: &Selector) -> StatsColumns {
+        if self.statistics || selector.filters.value.is_some() { StatsColumns::All } else { StatsColumns::Keys }
+    }
+
+    /// The deletion vectors of a snapshot; none in a table without.
+    pub(super) async fn vectors_of(&self, snapshot: &Snapshot) -> Result<Vectors> {
+        match self.table.options().deletion_vectors_enabled()? {
+            true => Vectors::new(&self.table, Manifests::new(&self.table).index_of(snapshot).await?),
+            false => Ok(Vectors::default()),
+        }
+    }
+
+    pub(super) fn selector(&self, part: Part) -> Result<Selector> {
         let table = &self.table;
         let options = table.options();
         let is_pk = table.schema().is_primary_key_table();
@@ -138,12 +169,18 @@ impl Scan {
         } else {
             options.merge_engine()? == MergeEngine::FirstRow
         };
-        let skip_level_0 = is_pk && unmerged && part == Part::All && !self.every_level;
-        let only_level = match table.view() {
-            View::HighestLevel if is_pk && part == Part::All => {
-                Some(i32::try_from(options.num_levels()?.saturating_sub(1)).unwrap_or(i32::MAX))
-            }
-            _ => None,
+        let is_pk_rows = is_pk && part == Part::All;
+        // What a compaction has not seen yet will be told by its changelog.
+        let begins = self.begins_stream.then(|| options.changelog_producer()).transpose()?;
+        let skip_level_0 = is_pk_rows
+            && match begins {
+                Some(producer) => producer == ChangelogProducer::Lookup,
+                None => unmerged && !self.every_level,
+            };
+        let highest = table.view() == View::HighestLevel || begins == Some(ChangelogProducer::FullCompaction);
+        let only_level = match is_pk_rows && highest {
+            true => Some(i32::try_from(options.num_levels()?.saturating_sub(1)).unwrap_or(i32::MAX)),
+            false => None,
         };
         Ok(Selector {
             filters: Filters::new(table, &self.filter, self.partitions.as_deref()),
@@ -151,7 +188,8 @@ impl Scan {
             skip_level_0,
             only_level,
             // A file of some columns says nothing of its rows' other columns.
-            judge_values: (!is_pk && !table.data_evolves()) || skip_level_0 || only_level.is_some(),
+            judge_values: (!is_pk && !table.data_evolves()) || (skip_level_0 && unmerged) || only_level.is_some(),
+            made_since: self.made_since.map(|millis| millis.saturating_add(table.env().clock.local_offset_millis())),
             schemas: Schemas::new(table),
             schema: Arc::new(table.schema().clone()),
             read_index: options.file_index_read()?,
@@ -160,8 +198,13 @@ impl Scan {
 
     fn rows(&self, part: Part) -> Result<Rows> {
         let options = self.table.options();
-        if part != Part::All || options.bucket()? != POSTPONED {
+        if options.bucket()? != POSTPONED {
             return Ok(Rows::All);
+        }
+        if part != Part::All || self.begins_stream {
+            // Rows that wait are told by the changelog when they are placed, where there is one.
+            let told = options.changelog_producer()? != ChangelogProducer::None;
+            return Ok(if told { Rows::Placed } else { Rows::All });
         }
         if options.postpone_merge_on_read()? && !self.every_level {
             return Err(Error::unsupported("feature postpone.merge-on-read")
@@ -186,16 +229,22 @@ impl Scan {
             && !self.table.data_evolves()
             && selector.filters.value.is_some();
         let mut splits = Vec::new();
-        for bucket in group(files, selector, judge).await? {
+        let mut buckets = group(files, selector, judge).await?;
+        // What waits comes after what it changes.
+        buckets.sort_by_key(|bucket| bucket.bucket == POSTPONED);
+        for bucket in buckets {
             let Bucket { partition, bucket, total_buckets, files, ruled_out } = bucket;
             let keep = |f: &DataFileMeta| !ruled_out.contains(&f.file_name);
+            let waiting = part == Part::All && bucket == POSTPONED;
             let groups: Vec<Group> = match part {
+                Part::All if waiting => vec![(Waiting::new(partition.clone(), files).files, true)],
                 Part::All => packing.pack(files, keep)?,
                 _ if self.table.schema().is_primary_key_table() || self.table.options().bucket()? != -1 => {
                     vec![(files, true)]
                 }
                 _ => packing.pack(files, |_| true)?,
             };
+            let content = if part == Part::All && !waiting { Content::Rows } else { Content::Changes };
             let key = (partition, bucket);
             for (files, raw_convertible) in groups {
                 splits.push(Split {
@@ -206,6 +255,7 @@ impl Scan {
                     deletion_files: vectors.of(&key, &files),
                     files,
                     raw_convertible,
+                    content: content.clone(),
                 });
             }
         }
@@ -228,48 +278,4 @@ impl Scan {
         }
         splits
     }
-}
-
-/// The files of one bucket.
-struct Bucket {
-    partition: BinaryRow,
-    bucket: i32,
-    total_buckets: i32,
-    files: Vec<Arc<DataFileMeta>>,
-    /// Names of files whose values rule them out.
-    ruled_out: HashSet<String>,
-}
-
-/// Materialises the files by bucket: partitions in the order in which they first come, buckets ascending.
-async fn group(files: &LiveFiles, selector: &Selector, judge: bool) -> Result<Vec<Bucket>> {
-    let mut order: HashMap<BinaryRow, usize> = HashMap::new();
-    let mut buckets: HashMap<(usize, i32), Bucket> = HashMap::new();
-    for (batch, entries) in &files.batches {
-        if entries.is_empty() {
-            continue;
-        }
-        let partitions = batch.partitions()?;
-        let schemas = if judge { selector.schemas_of(batch).await? } else { HashMap::new() };
-        let mut numbers: Vec<Option<usize>> = vec![None; partitions.len()];
-        for i in entries.iter().map(|i| *i as usize) {
-            let id = batch.partition_id(i) as usize;
-            let (Some(partition), Some(number)) = (partitions.get(id), numbers.get_mut(id)) else { continue };
-            let next = order.len();
-            let number = *number.get_or_insert_with(|| *order.entry(partition.clone()).or_insert(next));
-            let bucket = buckets.entry((number, batch.bucket(i))).or_insert_with(|| Bucket {
-                partition: partition.clone(),
-                bucket: batch.bucket(i),
-                total_buckets: batch.total_buckets(i),
-                files: Vec::new(),
-                ruled_out: HashSet::new(),
-            });
-            bucket.files.push(Arc::new(batch.file(i)?));
-            if judge && !selector.has_values(batch, i, &schemas)? {
-                bucket.ruled_out.insert(batch.file_name(i).to_owned());
-            }
-        }
-    }
-    let mut grouped: Vec<_> = buckets.into_iter().collect();
-    grouped.sort_unstable_by_key(|(key, _)| *key);
-    Ok(grouped.into_iter().map(|(_, bucket)| bucket).collect())
 }

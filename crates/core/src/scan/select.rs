@@ -23,6 +23,8 @@ pub(super) struct Selector {
     pub(super) only_level: Option<i32>,
     /// Whether each file may be judged by its values alone: none shares a key with another.
     pub(super) judge_values: bool,
+    /// Only files made then or later, by the local clock.
+    pub(super) made_since: Option<i64>,
     pub(super) schemas: Schemas,
     /// The table's schema, which most files were written with.
     pub(super) schema: Arc<TableSchema>,
@@ -65,6 +67,12 @@ impl Selector {
     }
 
     fn takes(&self, batch: &EntryBatch, i: usize, schemas: &HashMap<SchemaId, Arc<TableSchema>>) -> Result<bool> {
+        // A file whose time nobody noted is old.
+        if let Some(since) = self.made_since
+            && batch.file(i)?.creation_time.is_none_or(|made| made < since)
+        {
+            return Ok(false);
+        }
         Ok(self.filters.has_keys(batch, i)? && (!self.judge_values || self.has_values(batch, i, schemas)?))
     }
 

@@ -3,6 +3,8 @@
 //!
 //! Hints only save a listing: a wrong or missing hint costs time, never a wrong answer.
 
+mod changelog;
+mod history;
 mod pin;
 mod travel;
 
@@ -14,6 +16,8 @@ use linn_format::snapshot::{Snapshot, format_hint, parse_hint};
 use linn_format::{Error, ErrorKind, Result, ResultExt, SnapshotId};
 use parking_lot::Mutex;
 
+pub use changelog::Changelogs;
+pub(crate) use history::{History, Since};
 pub(crate) use travel::{wall_time, watermark_of};
 
 pub use crate::tag::Tags;

@@ -1,20 +1,24 @@
 //! Pinning: a table that stays at one snapshot, so that all parts of one query see the same rows.
 
 use linn_format::Result;
+use linn_format::options::ScanMode;
 
-use super::Snapshots;
 use super::travel::KEYS;
+use super::{History, Since, Snapshots};
 use crate::schema::Schemas;
 use crate::table::Table;
 
 impl Table {
     /// This table at the snapshot that its options travel to, with the schema of that snapshot, else at the latest one,
-    /// with the schema it has. An empty table stays as it is.
+    /// with the schema it has. An empty table stays as it is, and so does one whose changes between two points are asked for.
     ///
     /// # Errors
     /// As [`Snapshots::travel`]; `NotFound` or `Corrupt` for the schema of the snapshot.
     pub async fn pinned(&self) -> Result<Self> {
         let snapshots = Snapshots::new(self);
+        if let Some(pinned) = self.pinned_by_mode(&snapshots).await? {
+            return Ok(pinned);
+        }
         let Some(snapshot) = snapshots.resolve(self.options()).await? else {
             return match snapshots.latest().await? {
                 Some(latest) => self.with_options(&[("scan.snapshot-id", latest.id.to_string())].into_iter().collect()),
@@ -34,6 +38,50 @@ impl Table {
             schema.options.set("scan.snapshot-id", snapshot.id.to_string());
         }
         Ok(self.with_schema(schema))
+    }
+
+    /// As a scan mode says that is more than a snapshot to travel to.
+    async fn pinned_by_mode(&self, snapshots: &Snapshots) -> Result<Option<Self>> {
+        let mut options = self.options().clone();
+        let latest = snapshots.latest_id().await?;
+        let history = History::new(self)?;
+        match (options.scan_mode()?, latest) {
+            (ScanMode::Incremental, _) => return Ok(Some(self.clone())),
+            (ScanMode::LatestDelta, Some(latest)) => {
+                options.set("scan.mode", "incremental");
+                options.set("incremental-between", format!("{},{latest}", latest.0 - 1));
+                options.set("incremental-between-scan-mode", "delta");
+            }
+            (ScanMode::CompactedFull, Some(_)) => {
+                let Some(found) = history.compacted(options.full_compaction_commits()?).await? else { return Ok(None) };
+                options.remove("scan.mode");
+                options.set("scan.snapshot-id", found.id.to_string());
+            }
+            (ScanMode::FromFileCreationTime, Some(latest)) if !options.contains("scan.snapshot-id") => {
+                options.set("scan.mode", "from-file-creation-time");
+                options.set("scan.snapshot-id", latest.to_string());
+            }
+            (ScanMode::FromCreationTimestamp, Some(latest)) => {
+                let Some(millis) = options.scan_creation_millis()? else { return Ok(None) };
+                options.remove("scan.creation-time-millis");
+                match history.since(millis).await? {
+                    Since::From(id) if snapshots.exists(id).await? => {
+                        options.remove("scan.mode");
+                        options.set("scan.snapshot-id", id.to_string());
+                    }
+                    _ => {
+                        options.set("scan.mode", "from-file-creation-time");
+                        options.set("scan.file-creation-time-millis", millis.to_string());
+                        options.set("scan.snapshot-id", latest.to_string());
+                    }
+                }
+            }
+            (ScanMode::FromFileCreationTime, Some(_)) => return Ok(Some(self.clone())),
+            _ => return Ok(None),
+        }
+        let mut schema = self.schema().clone();
+        schema.options = options;
+        Ok(Some(self.with_schema(schema)))
     }
 }
 

@@ -214,7 +214,34 @@ pub(crate) fn wall_time(text: &str) -> Option<NaiveDateTime> {
         .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0))
 }
 
-pub(super) fn show_time(millis: i64) -> String {
+pub(super) /// The last of the snapshots `low` to `high` for which `holds`, when it holds for a prefix of them.
+pub(super) async fn last_holding<F>(
+    mut low: i64,
+    mut high: i64,
+    get: impl Fn(SnapshotId) -> F,
+    holds: impl Fn(&Snapshot) -> bool,
+) -> Result<Option<Arc<Snapshot>>>
+where
+    F: Future<Output = Result<Arc<Snapshot>>>,
+{
+    let mut found = None;
+    while low <= high {
+        let middle = low + (high - low) / 2;
+        match get(SnapshotId(middle)).await {
+            Ok(snapshot) if holds(&snapshot) => {
+                found = Some(snapshot);
+                low = middle + 1;
+            }
+            Ok(_) => high = middle - 1,
+            // Expired while we searched: only younger ones can answer.
+            Err(e) if e.kind() == ErrorKind::NotFound => low = middle + 1,
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(found)
+}
+
+fn show_time(millis: i64) -> String {
     match chrono::DateTime::from_timestamp_millis(millis) {
         Some(time) => time.format("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
         None => millis.to_string(),

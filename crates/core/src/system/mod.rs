@@ -4,6 +4,7 @@
 //! then; of a table of many files a few manifests are in memory at a time.
 
 mod buckets;
+mod changes;
 mod columns;
 mod fields;
 mod files;
@@ -23,6 +24,7 @@ use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, fields_from_arrow};
 use linn_format::{BatchStream, Error, Result};
 
+pub use changes::{ChangeLog, Log, ROW_KIND};
 pub use global::{GLOBAL, global_names, read_global};
 
 use crate::table::Table;
@@ -68,9 +70,6 @@ pub const READ_OPTIMIZED: &str = "ro";
 
 /// The rows of the table itself with their ids and the numbers of their commits; read as the table is.
 pub const ROW_TRACKING: &str = "row_tracking";
-
-/// Those of the format that are not built yet.
-const WAITING: [&str; 2] = ["audit_log", "binlog"];
 
 /// What a system table is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,8 +122,9 @@ impl SystemTable {
             "aggregation_fields" => Kind::AggregationFields,
             "statistics" => Kind::Statistics,
             "table_indexes" => Kind::TableIndexes,
-            waiting if WAITING.contains(&waiting) || waiting == ROW_TRACKING => {
-                return Err(Error::unsupported(format!("feature system table {waiting}")).with("table", table.name()));
+            rows if Log::named(rows).is_some() || rows == ROW_TRACKING => {
+                // Not metadata: rows of the table, which have readers of their own.
+                return Err(Error::unsupported(format!("feature system table {rows}")).with("table", table.name()));
             }
             _ => {
                 return Err(Error::not_found(format!("no system table is called {name:?}"))

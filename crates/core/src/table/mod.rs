@@ -1,5 +1,6 @@
 //! A table: its schema, its place, and the builders for everything one does with it.
 
+mod commits;
 mod path;
 
 use std::sync::Arc;
@@ -8,6 +9,8 @@ use linn_format::options::{Options, check_value, option};
 use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, has_nanos, spelled, widened};
 use linn_format::{Error, Result};
+
+pub use commits::Commits;
 
 use crate::assign::DYNAMIC;
 use crate::manifest::ManifestCache;
@@ -46,6 +49,7 @@ pub(crate) enum View {
 struct Caches {
     schemas: Arc<SchemaCache>,
     manifests: ManifestCache,
+    commits: Commits,
 }
 
 impl Table {

@@ -52,6 +52,11 @@ impl Case {
         Self { table: Table::new("db.t", PATH, schema, Env::system(store).unwrap()), user: "case".to_owned(), next: 1 }
     }
 
+    /// A table that is there.
+    pub(crate) fn of(table: Table) -> Self {
+        Self { table, user: "own".to_owned(), next: 1 }
+    }
+
     /// The same table as another user sees it, with other options.
     pub(crate) fn with(&self, options: &[(&str, &str)]) -> Self {
         let table = self.table.with_options(&options.iter().copied().collect()).unwrap();
@@ -174,7 +179,7 @@ fn split(values: &str) -> Vec<&str> {
     parts
 }
 
-fn text(batch: &RecordBatch) -> Vec<String> {
+pub(crate) fn text(batch: &RecordBatch) -> Vec<String> {
     let options = FormatOptions::default().with_null("NULL");
     let columns: Vec<_> = batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options).unwrap()).collect();
     (0..batch.num_rows())

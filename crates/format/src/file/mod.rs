@@ -19,7 +19,7 @@ pub mod resolve;
 pub(crate) mod select;
 mod stream;
 
-pub use layout::{KeyValueLayout, key_value_batch_fields};
+pub use layout::{KeyValueLayout, key_value_batch_fields, sequence_number_field};
 pub use meta::{DataFileMeta, FileSource};
 
 use crate::options::Options;

@@ -137,3 +137,27 @@ choice! {
         WithoutDashesAndSpaces = "without_dashes_and_spaces",
     }
 }
+
+choice! {
+    /// What changes between two points are read from, `incremental-between-scan-mode`.
+    IncrementalSource {
+        /// The changelog where the table writes one, else the files that commits added.
+        Auto = "auto",
+        /// The files that commits added.
+        Delta = "delta",
+        /// The changelog.
+        Changelog = "changelog",
+        /// A comparison of the two states.
+        Diff = "diff",
+    }
+}
+
+choice! {
+    /// How the readers of one consumer go on, `consumer.mode`.
+    ConsumerMode {
+        /// No reader begins a snapshot before all have delivered the one before.
+        ExactlyOnce = "exactly-once",
+        /// Each at its own pace.
+        AtLeastOnce = "at-least-once",
+    }
+}

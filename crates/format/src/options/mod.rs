@@ -16,7 +16,10 @@ mod typed;
 
 use std::collections::BTreeMap;
 
-pub use choice::{ChangelogProducer, MergeEngine, ScanMode, SortOrder, TagCreation, TagFormatter, TagPeriod};
+pub use choice::{
+    ChangelogProducer, ConsumerMode, IncrementalSource, MergeEngine, ScanMode, SortOrder, TagCreation, TagFormatter,
+    TagPeriod,
+};
 pub use def::{OptionDef, OptionKind};
 pub use effect::Effect;
 pub use parse::{check_value, parse_duration, parse_list, parse_map, parse_memory};

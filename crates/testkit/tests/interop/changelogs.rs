@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::linn::Ring;
 
-fn schema(options: &[(&str, &str)]) -> Value {
+/// A table with a key and one column of each troublesome type.
+pub(crate) fn schema(options: &[(&str, &str)]) -> Value {
     let mut schema = json!({
         "fields": [
             { "id": 0, "name": "k", "type": "INT NOT NULL" },

@@ -179,7 +179,7 @@ fn system_tables_side_by_side() {
         ("statistics", &[]),
         ("table_indexes", &["index_field_id", "index_field_name", "row_range_start", "row_range_end"]),
     ] {
-        let java = match ring.java.system(&place, name) {
+        let java = match ring.java.system(&place, name, &[]) {
             Ok(rows) => rows,
             Err(error) => panic!("Java has no {name}: {error}"),
         };

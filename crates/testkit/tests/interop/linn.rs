@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use futures::TryStreamExt;
 use linn_core::file::{ROW_POSITION, row_position_field};
+use linn_core::stream::Consumers;
+use linn_core::system::{ChangeLog, Log};
 use linn_core::{Commit, Env, Schemas, Snapshots, Split, Table, storage, system};
 use linn_format::options::Options;
 use linn_format::schema::{SchemaChange, TableSchema};
@@ -213,6 +215,58 @@ impl Ring {
         assert!(wrong.is_none(), "{}", wrong.unwrap_or_default());
     }
 
+    /// Linn follows as a consumer to the newest snapshot and records its progress: the changes, with `_kind`.
+    pub(crate) fn follows(&self, consumer: &str, options: &[(&str, &str)]) -> Vec<Value> {
+        self.runtime.block_on(async {
+            let mut all: Options = options.iter().copied().collect();
+            all.set("consumer-id", consumer);
+            let table = self.table().await.with_options(&all).unwrap();
+            let mut stream = table.changes().until_now().open().await.unwrap();
+            let (fields, mut rows, mut next) = (fields_from_arrow(stream.schema()).unwrap(), Vec::new(), None);
+            while let Some(changes) = stream.try_next().await.unwrap() {
+                rows.extend(render::rows(&[changes.rows], &fields));
+                next = changes.position.for_consumer().or(next);
+            }
+            Consumers::new(&table).set(consumer, next.unwrap()).await.unwrap();
+            rows.into_iter().map(with_kind).collect()
+        })
+    }
+
+    /// Java follows as a consumer, as [`Ring::follows`].
+    pub(crate) fn java_follows(&mut self, consumer: &str, options: &[(&str, &str)]) -> Vec<Value> {
+        let mut all = options.to_vec();
+        all.push(("consumer-id", consumer));
+        self.java.follow(&self.place, &all).unwrap()
+    }
+
+    /// Where the table is, for commands of the peers.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// A log as Linn reads it, sorted.
+    pub(crate) fn log(&self, log: Log, options: &[(&str, &str)]) -> Vec<Value> {
+        self.runtime.block_on(async {
+            let table = self.table().await.with_options(&options.iter().copied().collect()).unwrap();
+            let log = ChangeLog::open(log, &table, None).unwrap();
+            let fields = fields_from_arrow(log.schema()).unwrap();
+            let mut rows = Vec::new();
+            for split in log.scan(None).plan().await.unwrap().splits {
+                let batches: Vec<_> = log.stream(&split).unwrap().try_collect().await.unwrap();
+                rows.extend(render::rows(&batches, &fields));
+            }
+            rows.sort_by_key(Value::to_string);
+            rows
+        })
+    }
+
+    /// A system table as Java reads it, sorted.
+    pub(crate) fn java_system(&mut self, name: &str, options: &[(&str, &str)]) -> Vec<Value> {
+        let mut rows = self.java.system(&self.place, name, options).unwrap();
+        rows.sort_by_key(Value::to_string);
+        rows
+    }
+
     /// A system table as Linn reads it, only some columns, sorted.
     pub(crate) fn system(&self, name: &str, columns: &[&str]) -> Vec<Value> {
         let mut rows = self.system_rows(name);
@@ -262,4 +316,14 @@ fn first(schema: &Value) -> TableSchema {
     json["highestFieldId"] = json!(1000);
     json["timeMillis"] = json!(0);
     TableSchema::from_json(json.to_string().as_bytes()).unwrap()
+}
+
+/// A row of a stream with its kind as text.
+fn with_kind(mut row: Value) -> Value {
+    let kinds = ["+I", "-U", "+U", "-D"];
+    if let Some(columns) = row.as_object_mut() {
+        let kind = columns.remove("_VALUE_KIND").and_then(|kind| kind.as_u64()).unwrap();
+        columns.insert("_kind".to_owned(), json!(kinds[kind as usize]));
+    }
+    row
 }

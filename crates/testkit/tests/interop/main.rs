@@ -4,6 +4,7 @@ mod bucket_turns;
 mod buckets;
 mod changelogs;
 mod deletion_vectors;
+mod follow;
 mod histories;
 mod linn;
 mod linn_writes;

@@ -6,4 +6,5 @@ mod compaction;
 mod file;
 mod key;
 mod scan;
+mod stream;
 mod tag;

@@ -1,0 +1,193 @@
+//! Splits of changes: of several snapshots at once, of what an overwrite replaced, of two states to compare.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use linn_format::file::DataFileMeta;
+use linn_format::row::BinaryRow;
+use linn_format::snapshot::{CommitKind, Snapshot};
+use linn_format::{Error, ErrorKind, Result, SnapshotId};
+
+use super::group::{Bucket, group};
+use super::increment::Increment;
+use super::pack::Packing;
+use super::plan::Part;
+use super::vector::Vectors;
+use super::{Before, Content, Plan, Scan, Split};
+use crate::snapshot::Snapshots;
+
+impl Scan {
+    pub(super) async fn plan_increment(&self, increment: Increment) -> Result<Plan> {
+        match increment {
+            Increment::Nothing => Ok(Plan::default()),
+            Increment::Files { from, to, part } => self.plan_files(from, to, part).await,
+            Increment::Difference { from, to } => self.plan_difference(&from, &to).await,
+            Increment::Rows { snapshot, made_since } => {
+                self.clone().made_since(made_since).plan_part(&snapshot, Part::All).await
+            }
+        }
+    }
+
+    /// What the snapshots after `from`, up to `to`, have in one of their parts. What overwrites did is no change.
+    async fn plan_files(&self, from: SnapshotId, to: SnapshotId, part: Part) -> Result<Plan> {
+        let snapshots = Snapshots::new(&self.table);
+        let selector = Arc::new(self.selector(part)?);
+        let mut metas = Vec::new();
+        let mut untold = 0;
+        for id in from.next().0..=to.0 {
+            let snapshot = match snapshots.get(SnapshotId(id)).await {
+                Err(e) if e.kind() == ErrorKind::NotFound => return Err(snapshots.out_of_range(e).await),
+                result => result?,
+            };
+            let told = match part {
+                Part::Delta => snapshot.commit_kind == CommitKind::Append,
+                _ => snapshot.commit_kind != CommitKind::Overwrite,
+            };
+            untold += usize::from(part == Part::Changelog && snapshot.commit_kind == CommitKind::Append);
+            if told {
+                metas.extend(self.manifests_of(&snapshot, part).await?);
+            }
+        }
+        if metas.is_empty() && untold > 0 {
+            tracing::warn!(
+                table = self.table.name(),
+                commits = untold,
+                "no changelog was written yet; a compaction writes it where the option write-only is set"
+            );
+        }
+        let files = self.files_in(metas, part, self.stats(&selector), &selector).await?;
+        let packing = Packing::new(&self.table)?;
+        let mut splits = Vec::new();
+        for bucket in group(&files, &selector, false).await? {
+            let Bucket { partition, bucket, total_buckets, files, .. } = bucket;
+            for files in packing.in_order(files) {
+                splits.push(Split {
+                    snapshot_id: to,
+                    partition: partition.clone(),
+                    bucket,
+                    total_buckets,
+                    files,
+                    deletion_files: Vec::new(),
+                    raw_convertible: true,
+                    content: Content::Changes,
+                });
+            }
+        }
+        Ok(Plan { snapshot_id: Some(to), splits })
+    }
+
+    /// What an overwrite of a primary-key table took away and what it brought, bucket by bucket.
+    pub(crate) async fn plan_replaced(&self, snapshot: &Snapshot) -> Result<Plan> {
+        let before = match Snapshots::new(&self.table).get(SnapshotId(snapshot.id.0 - 1)).await {
+            Ok(before) => self.vectors_of(&before).await?,
+            // Without it, rows that were deleted by a vector are told as deleted once more.
+            Err(e) if e.kind() == ErrorKind::NotFound => Vectors::default(),
+            Err(e) => return Err(e),
+        };
+        let after = self.vectors_of(snapshot).await?;
+        let removed = Side { buckets: self.files_by_bucket(snapshot, Part::Removed).await?, vectors: before };
+        let added = Side { buckets: self.files_by_bucket(snapshot, Part::Delta).await?, vectors: after };
+        Ok(pair(snapshot.id, removed, added, Content::Replaced))
+    }
+
+    /// How the rows of `to` differ from those of `from`. Files that both have cannot differ.
+    async fn plan_difference(&self, from: &Snapshot, to: &Snapshot) -> Result<Plan> {
+        let whole = self.clone().every_level();
+        let before = Side { buckets: whole.files_by_bucket(from, Part::All).await?, vectors: self.vectors_of(from).await? };
+        let after = Side { buckets: whole.files_by_bucket(to, Part::All).await?, vectors: self.vectors_of(to).await? };
+        if self.table.options().bucket()? != -1 {
+            check_counts(&before.buckets, &after.buckets).map_err(|e| {
+                e.with("table", self.table.name()).with_hint(format!(
+                    "read both snapshots, {} and {}, and compare their rows",
+                    from.id, to.id
+                ))
+            })?;
+        }
+        let mut plan = pair(to.id, before, after, Content::Compared);
+        if !self.table.schema().is_primary_key_table() {
+            // Rows without a key are new or not; what went away is not told.
+            for split in &mut plan.splits {
+                (split.content, split.raw_convertible) = (Content::Changes, true);
+            }
+            plan.splits.retain(|split| !split.files.is_empty());
+        }
+        Ok(plan)
+    }
+
+    async fn files_by_bucket(&self, snapshot: &Snapshot, part: Part) -> Result<Vec<Bucket>> {
+        let selector = Arc::new(self.selector(part)?);
+        let metas = self.manifests_of(snapshot, part).await?;
+        let files = self.files_in(metas, part, self.stats(&selector), &selector).await?;
+        group(&files, &selector, false).await
+    }
+}
+
+struct Side {
+    buckets: Vec<Bucket>,
+    vectors: Vectors,
+}
+
+/// The buckets of both sides as splits, without the files that are on both, in the order of the later side.
+fn pair(id: SnapshotId, before: Side, after: Side, content: fn(Arc<Before>) -> Content) -> Plan {
+    let mut earlier: HashMap<(BinaryRow, i32), Bucket> =
+        before.buckets.into_iter().map(|bucket| ((bucket.partition.clone(), bucket.bucket), bucket)).collect();
+    let mut left: Vec<(BinaryRow, i32)> = Vec::new();
+    let mut pairs = Vec::new();
+    for bucket in after.buckets {
+        let key = (bucket.partition.clone(), bucket.bucket);
+        let old = earlier.remove(&key).map(|bucket| bucket.files).unwrap_or_default();
+        pairs.push((key, bucket.total_buckets, old, bucket.files));
+    }
+    left.extend(earlier.keys().cloned());
+    left.sort_by_cached_key(|(partition, bucket)| (partition.to_serialized(), *bucket));
+    for key in left {
+        if let Some(bucket) = earlier.remove(&key) {
+            pairs.push((key, bucket.total_buckets, bucket.files, Vec::new()));
+        }
+    }
+    let mut splits = Vec::new();
+    for (key, total_buckets, mut old, mut new) in pairs {
+        without_common(&mut old, &mut new);
+        if old.is_empty() && new.is_empty() {
+            continue;
+        }
+        let deletion_files = before.vectors.of(&key, &old);
+        splits.push(Split {
+            snapshot_id: id,
+            deletion_files: after.vectors.of(&key, &new),
+            partition: key.0,
+            bucket: key.1,
+            total_buckets,
+            files: new,
+            raw_convertible: false,
+            content: content(Arc::new(Before { files: old, deletion_files })),
+        });
+    }
+    Plan { snapshot_id: Some(id), splits }
+}
+
+/// Leaves out the files that are on both sides, at the same level.
+fn without_common(before: &mut Vec<Arc<DataFileMeta>>, after: &mut Vec<Arc<DataFileMeta>>) {
+    let place = |file: &Arc<DataFileMeta>| (file.file_name.clone(), file.level);
+    let earlier: HashSet<_> = before.iter().map(place).collect();
+    let common: HashSet<_> = after.iter().map(place).filter(|file| earlier.contains(file)).collect();
+    before.retain(|file| !common.contains(&place(file)));
+    after.retain(|file| !common.contains(&place(file)));
+}
+
+/// Rows of a partition can only be compared bucket by bucket when it has as many buckets on both sides.
+fn check_counts(before: &[Bucket], after: &[Bucket]) -> Result<()> {
+    let counts = |buckets: &[Bucket]| -> HashMap<BinaryRow, i32> {
+        let known = buckets.iter().filter(|bucket| bucket.total_buckets >= 0);
+        known.map(|bucket| (bucket.partition.clone(), bucket.total_buckets)).collect()
+    };
+    let after = counts(after);
+    for (partition, count) in counts(before) {
+        if let Some(now) = after.get(&partition).filter(|now| **now != count) {
+            return Err(Error::unsupported(format!(
+                "comparing a partition of {count} buckets with itself of {now} buckets"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Which changes a batch read is asked for: between snapshots, tags or times, read from files or by comparing two states
+//! (spec: features.md B11).
+//!
+//! The start is exclusive, the end inclusive. What is asked for is there as a whole, or it is an error.
+
+use std::sync::Arc;
+
+use linn_format::options::{ChangelogProducer, IncrementalSource, ScanMode};
+use linn_format::snapshot::Snapshot;
+use linn_format::{Error, ErrorKind, Result, SnapshotId};
+
+use super::Scan;
+use super::plan::Part;
+use crate::snapshot::{History, Since, Snapshots, Tags};
+
+/// What a batch read reads that is not simply a snapshot.
+#[derive(Debug)]
+pub(super) enum Increment {
+    /// Nothing.
+    Nothing,
+    /// The files of some part of the snapshots after `from`, up to `to`.
+    Files { from: SnapshotId, to: SnapshotId, part: Part },
+    /// How the rows of `to` differ from those of `from`.
+    Difference { from: Arc<Snapshot>, to: Arc<Snapshot> },
+    /// The rows of a snapshot, only of files made since.
+    Rows { snapshot: Arc<Snapshot>, made_since: Option<i64> },
+}
+
+impl Scan {
+    /// What the options ask for; `None` when it is a snapshot that they travel to, or the latest.
+    pub(super) async fn increment(&self) -> Result<Option<Increment>> {
+        let options = self.table.options();
+        let history = History::new(&self.table)?;
+        let found = match options.scan_mode()? {
+            ScanMode::Incremental => self.between(&history.snapshots).await?,
+            ScanMode::LatestDelta => match history.snapshots.latest_id().await? {
+                Some(latest) => Increment::Files { from: SnapshotId(latest.0 - 1), to: latest, part: Part::Delta },
+                None => Increment::Nothing,
+            },
+            ScanMode::CompactedFull => rows(history.compacted(options.full_compaction_commits()?).await?, None),
+            ScanMode::FromFileCreationTime => {
+                let since = options.scan_file_creation_millis()?;
+                rows(history.snapshots.travel().await?, since)
+            }
+            ScanMode::FromCreationTimestamp => {
+                let Some(millis) = options.scan_creation_millis()? else { return Ok(None) };
+                match history.since(millis).await? {
+                    Since::From(id) if history.find(id).await?.is_some() => {
+                        rows(Some(history.snapshots.get(id).await?), None)
+                    }
+                    _ => rows(history.snapshots.latest().await?, Some(millis)),
+                }
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(found))
+    }
+
+    async fn between(&self, snapshots: &Snapshots) -> Result<Increment> {
+        let options = self.table.options();
+        if let Some(text) = options.incremental_between() {
+            let (from, to) = pair("incremental-between", text)?;
+            return self.between_points(snapshots, from, to).await;
+        }
+        if let Some(text) = options.incremental_between_timestamp() {
+            let (from, to) = pair("incremental-between-timestamp", text)?;
+            let time = |text: &str| text.parse().map_or_else(|_| snapshots.parse_time(text), Ok);
+            return self.between_times(snapshots, time(from)?, time(to)?).await;
+        }
+        match options.incremental_to_auto_tag() {
+            Some(_) => Err(Error::unsupported("feature incremental-to-auto-tag").with("table", self.table.name())),
+            None => Err(Error::invalid("scan.mode is 'incremental', but nothing says between what")
+                .with("table", self.table.name())
+                .with_hint("set incremental-between, incremental-between-timestamp or incremental-to-auto-tag")),
+        }
+    }
+
+    async fn between_points(&self, snapshots: &Snapshots, from: &str, to: &str) -> Result<Increment> {
+        let options = self.table.options();
+        let tags = Tags::new(&self.table);
+        if let (Some(start), Some(end)) = (tags.find(from).await?, tags.find(to).await?) {
+            let (start, end) = (start.snapshot, end.snapshot);
+            if end.id < start.id {
+                let what = format!("tag {to:?} of snapshot {} is older than tag {from:?} of {}", end.id, start.id);
+                return Err(self.invalid(what));
+            }
+            return match options.incremental_tag_to_snapshot()? {
+                true => self.files(snapshots, start.id, end.id).await,
+                false if start.id == end.id => Ok(Increment::Nothing),
+                false => Ok(Increment::Difference { from: Arc::new(start), to: Arc::new(end) }),
+            };
+        }
+        let (Ok(start), Ok(end)) = (from.parse().map(SnapshotId), to.parse().map(SnapshotId)) else {
+            let what = format!("incremental-between is \"{from},{to}\", neither two tags nor two snapshots");
+            let names = tags.list().await?.join(", ");
+            return Err(self.invalid(what).with_hint(match names.is_empty() {
+                true => "the table has no tags".to_owned(),
+                false => format!("the tags are {names}"),
+            }));
+        };
+        if end < start {
+            return Err(self.invalid(format!("incremental-between ends with {end} before it starts with {start}")));
+        }
+        if start == end || snapshots.earliest_id().await?.is_none() {
+            return Ok(Increment::Nothing);
+        }
+        if options.incremental_source()? != IncrementalSource::Diff {
+            return self.files(snapshots, start, end).await;
+        }
+        let get = async |id| match snapshots.get(id).await {
+            Err(e) if e.kind() == ErrorKind::NotFound => Err(snapshots.out_of_range(e).await),
+            result => result,
+        };
+        Ok(Increment::Difference { from: get(start).await?, to: get(end).await? })
+    }
+
+    async fn between_times(&self, snapshots: &Snapshots, from: i64, to: i64) -> Result<Increment> {
+        let (Some(earliest), Some(latest)) = (snapshots.earliest().await?, snapshots.latest().await?) else {
+            return Ok(Increment::Nothing);
+        };
+        if to < from {
+            return Err(self.invalid(format!("incremental-between-timestamp ends at {to}, before it starts at {from}")));
+        }
+        if from == to || from > latest.time_millis || to < earliest.time_millis {
+            return Ok(Increment::Nothing);
+        }
+        let start = snapshots.at_or_before_time(from).await?;
+        let end = snapshots.at_or_before_time(to).await?.unwrap_or(latest);
+        if self.table.options().incremental_source()? == IncrementalSource::Diff {
+            return Ok(match start {
+                Some(from) => Increment::Difference { from, to: end },
+                // Before the first snapshot there was nothing.
+                None if earliest.id == SnapshotId::FIRST => rows(Some(end), None),
+                None => Increment::Difference { from: earliest, to: end },
+            });
+        }
+        let from = start.map_or(SnapshotId(earliest.id.0 - 1), |start| start.id);
+        Ok(Increment::Files { from, to: end.id, part: self.part()? })
+    }
+
+    /// The files between two snapshots, all of which must be there.
+    async fn files(&self, snapshots: &Snapshots, from: SnapshotId, to: SnapshotId) -> Result<Increment> {
+        let (earliest, latest) = (snapshots.earliest_id().await?, snapshots.latest_id().await?);
+        let inside = |id: SnapshotId| earliest.is_some_and(|e| e <= id) && latest.is_some_and(|l| id <= l);
+        if from != to && !(inside(from.next()) && inside(to)) {
+            let e = Error::not_found(format!("the changes from snapshot {} to {to} are not all there", from.next()));
+            return Err(snapshots.out_of_range(e.with("table", self.table.name())).await);
+        }
+        Ok(Increment::Files { from, to, part: self.part()? })
+    }
+
+    fn part(&self) -> Result<Part> {
+        let options = self.table.options();
+        match options.incremental_source()? {
+            IncrementalSource::Auto if options.changelog_producer()? == ChangelogProducer::None => Ok(Part::Delta),
+            IncrementalSource::Delta => Ok(Part::Delta),
+            IncrementalSource::Auto | IncrementalSource::Changelog => Ok(Part::Changelog),
+            IncrementalSource::Diff => {
+                Err(self.invalid("incremental-between-scan-mode 'diff' compares states, not the snapshots between tags"))
+            }
+        }
+    }
+
+    fn invalid(&self, what: impl Into<String>) -> Error {
+        Error::invalid(what).with("table", self.table.name())
+    }
+}
+
+fn rows(snapshot: Option<Arc<Snapshot>>, made_since: Option<i64>) -> Increment {
+    snapshot.map_or(Increment::Nothing, |snapshot| Increment::Rows { snapshot, made_since })
+}
+
+/// The two points of an option.
+fn pair<'t>(key: &str, text: &'t str) -> Result<(&'t str, &'t str)> {
+    match text.split(',').collect::<Vec<_>>().as_slice() {
+        [from, to] => Ok((from.trim(), to.trim())),
+        _ => Err(Error::invalid(format!("{key} is {text:?}, not a start and an end"))
+            .with_hint(format!("such as '{key}'='5,10'; what changed at the start is not read"))),
+    }
+}

@@ -1,0 +1,212 @@
+//! `t$audit_log` and `t$binlog`: a table's rows with what happened to them (spec: features.md B13).
+//!
+//! The audit log has the row kind as text before the columns, with `table-read.sequence-number.enabled` the sequence number
+//! after it. The binlog has the same with every column as a list: of one value, or of the values before and after an
+//! update, whose two rows are one there.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, cast::AsArray, types::Int8Type};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_select::take::take;
+use futures::StreamExt;
+use linn_format::file::sequence_number_field;
+use linn_format::predicate::Predicate;
+use linn_format::types::{DataField, DataType, Kind, RowKind, arrow_type};
+use linn_format::{BatchStream, Error, Result};
+
+use crate::read::{Read, kinds_of};
+use crate::scan::{Scan, Split};
+use crate::table::Table;
+
+/// The column with the kind of a row: `+I`, `-U`, `+U` or `-D`.
+pub const ROW_KIND: &str = "rowkind";
+
+/// Which of the two logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Log {
+    /// `audit_log`.
+    Audit,
+    /// `binlog`.
+    Binary,
+}
+
+impl Log {
+    /// The log of this name, if it is one.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "audit_log" => Some(Self::Audit),
+            "binlog" => Some(Self::Binary),
+            _ => None,
+        }
+    }
+
+    /// The columns of a table's log.
+    ///
+    /// # Errors
+    /// `Invalid` for types without an Arrow type, and for sequence numbers that are asked of a table without a primary key.
+    pub fn schema(self, table: &Table) -> Result<SchemaRef> {
+        Ok(Arc::new(Schema::new(Columns::of(self, table)?.fields)))
+    }
+}
+
+/// What a column shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Kind,
+    Sequence,
+    /// Of the fields that are read.
+    Value(usize),
+}
+
+struct Columns {
+    fields: Vec<Field>,
+    shown: Vec<Shown>,
+    values: Vec<DataField>,
+}
+
+impl Columns {
+    fn of(log: Log, table: &Table) -> Result<Self> {
+        let mut fields = vec![Field::new(ROW_KIND, arrow_schema::DataType::Utf8, false)];
+        let mut shown = vec![Shown::Kind];
+        if table.options().read_sequence_numbers()? {
+            if !table.schema().is_primary_key_table() {
+                return Err(Error::invalid("rows without a primary key have no sequence numbers to show")
+                    .with("table", table.name())
+                    .with_hint("leave table-read.sequence-number.enabled out"));
+            }
+            let field = sequence_number_field();
+            fields.push(Field::new(&field.name, arrow_type(&field.data_type)?, false));
+            shown.push(Shown::Sequence);
+        }
+        let values = table.visible_fields()?;
+        for (at, field) in values.iter().enumerate() {
+            let data_type = match log {
+                Log::Audit => field.data_type.clone(),
+                Log::Binary => {
+                    let element = DataType { nullable: true, ..field.data_type.clone() };
+                    DataType { kind: Kind::Array(Box::new(element)), nullable: true }
+                }
+            };
+            fields.push(Field::new(&field.name, arrow_type(&data_type)?, data_type.nullable));
+            shown.push(Shown::Value(at));
+        }
+        Ok(Self { fields, shown, values })
+    }
+}
+
+/// Some columns of a log, ready to be read: at what the table's options travel to, or of the changes they ask for.
+#[derive(Debug, Clone)]
+pub struct ChangeLog {
+    log: Log,
+    table: Table,
+    read: Read,
+    schema: SchemaRef,
+    shown: Arc<[Shown]>,
+    sequence: Option<usize>,
+}
+
+impl ChangeLog {
+    /// The columns at these positions of [`Log::schema`], all of them when not given.
+    ///
+    /// # Errors
+    /// As [`Log::schema`], and those of reading the table.
+    pub fn open(log: Log, table: &Table, columns: Option<&[usize]>) -> Result<Self> {
+        let all = Columns::of(log, table)?;
+        let columns = columns.map_or_else(|| (0..all.fields.len()).collect(), <[usize]>::to_vec);
+        let (mut fields, mut shown, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for column in columns {
+            let (Some(field), Some(show)) = (all.fields.get(column), all.shown.get(column)) else {
+                return Err(Error::internal(format!("a log has no column {column}")));
+            };
+            fields.push(field.clone());
+            shown.push(match show {
+                Shown::Value(at) => {
+                    values.extend(all.values.get(*at).cloned());
+                    Shown::Value(values.len() - 1)
+                }
+                other => *other,
+            });
+        }
+        let sequence = shown.contains(&Shown::Sequence).then_some(values.len());
+        let mut read = table.read().fields(values);
+        if sequence.is_some() {
+            read = read.sequence_numbers();
+        }
+        let (table, read, schema) = (table.clone(), read.build()?, Arc::new(Schema::new(fields)));
+        Ok(Self { log, table, read, schema, shown: shown.into(), sequence })
+    }
+
+    /// The columns.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The scan whose splits are to be read; files are left out by the filter, rows are not.
+    pub fn scan(&self, filter: Option<Predicate>) -> Scan {
+        let scan = self.table.scan();
+        match filter {
+            Some(filter) => scan.filter(filter),
+            None => scan,
+        }
+    }
+
+    /// The rows of the log that a split has.
+    ///
+    /// # Errors
+    /// As [`Read::changes`].
+    pub fn stream(&self, split: &Split) -> Result<BatchStream> {
+        let this = self.clone();
+        Ok(self.read.changes(split)?.map(move |batch| this.show(&batch?)).boxed())
+    }
+
+    /// A batch of changes, of exactly the table's columns that this log shows, as rows of the log.
+    ///
+    /// # Errors
+    /// `Internal` for other batches.
+    pub fn show(&self, changes: &RecordBatch) -> Result<RecordBatch> {
+        let kinds = kinds_of(changes)?;
+        // Where each row of the log begins among the changes.
+        let mut starts: Vec<i32> = Vec::with_capacity(changes.num_rows() + 1);
+        let mut at = 0;
+        while at < kinds.len() {
+            starts.push(i32::try_from(at).map_err(|_| Error::internal("a batch is too long"))?);
+            let pair = self.log == Log::Binary
+                && kinds.value(at) == RowKind::UpdateBefore as i8
+                && kinds.values().get(at + 1) == Some(&(RowKind::UpdateAfter as i8));
+            at += 1 + usize::from(pair);
+        }
+        let rows = starts.len();
+        starts.push(i32::try_from(at).map_err(|_| Error::internal("a batch is too long"))?);
+        let whole = rows == changes.num_rows();
+        let lasts = Int32Array::from_iter_values(starts.iter().skip(1).map(|next| next - 1));
+        let firsts = Int32Array::from_iter_values(starts.iter().take(rows).copied());
+        let columns = self.shown.iter().zip(self.schema.fields()).map(|(shown, field)| -> Result<ArrayRef> {
+            let column = |at: usize| changes.columns().get(at).ok_or_else(|| Error::internal("changes lack a column"));
+            Ok(match shown {
+                Shown::Kind => {
+                    let kinds = take(kinds, &lasts, None)?;
+                    let texts = kinds.as_primitive::<Int8Type>().values().iter();
+                    let short = |kind: &i8| RowKind::from_byte(kind.cast_unsigned()).map(RowKind::short);
+                    Arc::new(StringArray::from(texts.map(short).collect::<Result<Vec<_>>>()?))
+                }
+                Shown::Sequence => {
+                    let numbers = column(self.sequence.unwrap_or_default())?;
+                    if whole { Arc::clone(numbers) } else { take(numbers, &firsts, None)? }
+                }
+                Shown::Value(at) if self.log == Log::Audit => Arc::clone(column(*at)?),
+                Shown::Value(at) => {
+                    let arrow_schema::DataType::List(element) = field.data_type() else {
+                        return Err(Error::internal("a column of the binlog is no list"));
+                    };
+                    let offsets = OffsetBuffer::new(starts.clone().into());
+                    Arc::new(ListArray::try_new(Arc::clone(element), offsets, Arc::clone(column(*at)?), None)?)
+                }
+            })
+        });
+        let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(rows));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
+    }
+}
