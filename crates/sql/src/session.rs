@@ -10,6 +10,7 @@ use datafusion::execution::context::SessionContext;
 use datafusion::prelude::SessionConfig;
 use futures::TryStreamExt;
 use linn::format::BatchStream;
+use linn::format::predicate::Predicate;
 use linn::{Catalog, Identifier, Result};
 
 use crate::error::ours;
@@ -154,6 +155,14 @@ impl Session {
         };
         let (tokens, options) = mark(&tokens)?;
         run::readings(self, tokens, &options).await
+    }
+
+    /// A condition in SQL over the columns of a table, as a filter that reads apply by themselves.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no condition, `Unsupported` for one that takes a query engine.
+    pub async fn condition(&self, table: &Identifier, text: &str) -> Result<Predicate> {
+        run::condition(self, table, text).await
     }
 
     /// Deletes the rows of a primary-key table whose keys are in these batches, which have the columns of its primary key in

@@ -1,5 +1,6 @@
 //! The command tree: every command, flag and default in one place; help and completions come from it.
 
+mod follow;
 mod history;
 mod rows;
 mod table;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use follow::{ConsumerCommand, TailArgs};
 pub(crate) use history::{
     BranchCommand, CompactArgs, CompactCommand, CompactRunArgs, DiffArgs, FilesCommand, RollbackArgs, RollbackTarget,
     SnapshotCommand, Sure, TagCommand, TagTarget,
@@ -32,6 +34,8 @@ pub(crate) enum OutputFormat {
     Markdown,
     /// An Arrow IPC stream.
     Arrow,
+    /// One Debezium change event a line; of changes only.
+    Debezium,
 }
 
 /// Linn: streaming lakehouse tables without a JVM.
@@ -90,6 +94,9 @@ pub(crate) enum Command {
     /// Branches of a table: other histories over the same files
     #[command(subcommand)]
     Branch(BranchCommand),
+    /// Readers of changes that recorded how far they have come
+    #[command(subcommand)]
+    Consumer(ConsumerCommand),
     /// Data files of a table
     #[command(subcommand)]
     Files(FilesCommand),

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::follow::TailArgs;
 use super::history::DiffArgs;
 use super::rows::{DeleteArgs, ExportArgs, ImportArgs, ReadArgs};
 
@@ -38,6 +39,8 @@ pub(crate) enum TableCommand {
     },
     /// Read rows
     Read(ReadArgs),
+    /// Print changes as they come, until interrupted
+    Tail(TailArgs),
     /// Import CSV, JSON lines, Parquet or Arrow IPC into a table, creating it when asked
     Import(ImportArgs),
     /// Export rows to a file

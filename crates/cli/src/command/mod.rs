@@ -5,6 +5,7 @@ mod analyze;
 mod branch;
 mod compact;
 mod config;
+mod consumer;
 mod db;
 mod delete;
 mod diff;
@@ -21,6 +22,7 @@ mod sql;
 mod sure;
 mod table;
 mod tag;
+mod tail;
 mod tree;
 mod watch;
 
@@ -43,6 +45,7 @@ pub(crate) async fn run(cli: Cli) -> Result<()> {
         Command::Snapshot(command) => snapshot::run(&context, command).await,
         Command::Tag(command) => tag::run(&context, command).await,
         Command::Branch(command) => branch::run(&context, command).await,
+        Command::Consumer(command) => consumer::run(&context, command).await,
         Command::Files(command) => files::run(&context, command).await,
         Command::Compact(command) => compact::run(&context, command).await,
         Command::Option(command) => option::run(&context, &command),
@@ -64,6 +67,7 @@ async fn of_table(context: &Context, command: TableCommand) -> Result<()> {
         TableCommand::Alter(args) => alter::run(context, args).await,
         TableCommand::Drop { table, if_exists, yes } => table::drop(context, &table, if_exists, yes).await,
         TableCommand::Read(args) => read::run(context, &args).await,
+        TableCommand::Tail(args) => tail::run(context, &args).await,
         TableCommand::Import(args) => import::run(context, args, false).await,
         TableCommand::Upsert(args) => import::run(context, args, true).await,
         TableCommand::Export(args) => export::run(context, &args).await,

@@ -32,6 +32,14 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
+    /// Makes what was written visible.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        match self {
+            Self::Array(writer) => writer.get_mut().flush().map_err(gone),
+            Self::Lines(writer) => writer.get_mut().flush().map_err(gone),
+        }
+    }
+
     /// Completes the document.
     pub(crate) fn finish(self) -> Result<()> {
         match self {

@@ -1,5 +1,6 @@
 //! Results on standard output in the format the user chose.
 
+mod change;
 mod columns;
 mod flat;
 mod json;
@@ -17,6 +18,7 @@ use crate::args::OutputFormat;
 
 use flat::flat;
 
+pub(crate) use change::ChangeSink;
 pub(crate) use columns::{Columns, size, time};
 pub(crate) use stream::{Out, is_broken};
 
@@ -58,6 +60,9 @@ impl<W: Write> Sink<W> {
                 writer.write(&flat(&RecordBatch::new_empty(schema))?).map_err(unwritten)?;
                 Inner::Csv(Box::new(writer))
             }
+            OutputFormat::Debezium => {
+                return Err(Error::invalid("Debezium events are of changes").with_hint("`linn table tail` prints them"));
+            }
             OutputFormat::Arrow => {
                 let writer = arrow::ipc::writer::StreamWriter::try_new(out, &schema).map_err(unwritten)?;
                 Inner::Arrow(Box::new(writer))
@@ -82,6 +87,16 @@ impl<W: Write> Sink<W> {
             Inner::Arrow(writer) => writer.write(batch).map_err(unwritten)?,
         }
         Ok(())
+    }
+
+    /// Makes what was written visible as far as the format can.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        match &mut self.inner {
+            Inner::Text { out, .. } => out.flush().map_err(gone),
+            Inner::Json(writer) => writer.flush(),
+            Inner::Csv(_) => Ok(()),
+            Inner::Arrow(writer) => writer.get_mut().flush().map_err(gone),
+        }
     }
 
     /// Completes the document and returns the number of rows.

@@ -11,8 +11,8 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use linn::Result;
 
 /// Times as people and SQL write them.
-const TIMESTAMP: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f");
-const ZONED: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f%:z");
+pub(super) const TIMESTAMP: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f");
+pub(super) const ZONED: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f%:z");
 
 /// Renders all batches as one table; numbers are aligned to the right.
 pub(crate) fn render(schema: &SchemaRef, batches: &[RecordBatch], markdown: bool) -> Result<String> {

@@ -8,5 +8,6 @@ mod import_refuses_or_sets_aside_bad_rows;
 mod outputs_are_what_they_say;
 mod readme_tour;
 mod run;
+mod tables_are_followed;
 mod tables_live_from_create_to_drop;
 mod the_reference_is_in_step;

@@ -12,6 +12,7 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 use super::Scan;
 use super::plan::Part;
 use crate::snapshot::{History, Since, Snapshots, Tags};
+use crate::tag::automatic_pair;
 
 /// What a batch read reads that is not simply a snapshot.
 #[derive(Debug)]
@@ -68,7 +69,10 @@ impl Scan {
             return self.between_times(snapshots, time(from)?, time(to)?).await;
         }
         match options.incremental_to_auto_tag() {
-            Some(_) => Err(Error::unsupported("feature incremental-to-auto-tag").with("table", self.table.name())),
+            Some(name) => Ok(match automatic_pair(&self.table, name.trim()).await? {
+                Some((from, to)) => Increment::Difference { from: Arc::new(from), to: Arc::new(to) },
+                None => Increment::Nothing,
+            }),
             None => Err(Error::invalid("scan.mode is 'incremental', but nothing says between what")
                 .with("table", self.table.name())
                 .with_hint("set incremental-between, incremental-between-timestamp or incremental-to-auto-tag")),

@@ -7,6 +7,7 @@
 mod auto;
 mod batch;
 mod expire;
+mod pair;
 mod period;
 mod store;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use linn_format::snapshot::Snapshot;
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 pub use expire::{Expired, OlderThan};
+pub(crate) use pair::automatic_pair;
 pub use store::{Tagged, Tags};
 
 use crate::snapshot::Snapshots;

@@ -239,3 +239,19 @@ async fn a_log_of_some_columns() {
         assert!(rows.contains(&expected.to_owned()), "{rows:?}");
     }
 }
+
+/// C12: up to a tag that made itself, from the last one before; a period without a tag has no changes.
+#[tokio::test]
+async fn up_to_an_automatic_tag() {
+    let case = history(&[("write-only", "true")]).await;
+    for (name, id) in [("2024-12-01", 1), ("2024-12-02", 2), ("2024-12-04", 3), ("by hand", 4)] {
+        case.tag(name, id).await;
+    }
+    let to = async |name: &str| case.audited(&[("incremental-to-auto-tag", name)]).await;
+    assert_eq!(to("2024-12-02").await, ["+I,2,2", "+I,4,1", "-D,1,1"]);
+    assert_eq!(to("2024-12-04").await, ["+I,1,3"]);
+    assert_eq!(to("2024-12-01").await, Vec::<String>::new());
+    assert_eq!(to("2024-12-03").await, Vec::<String>::new());
+    let e = case.with(&[("incremental-to-auto-tag", "by hand")]).table.scan().plan().await.unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Invalid);
+}

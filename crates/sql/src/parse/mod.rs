@@ -4,6 +4,7 @@
 mod alter;
 mod create;
 mod cursor;
+mod function;
 mod reference;
 mod star;
 mod statement;

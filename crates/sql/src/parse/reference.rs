@@ -1,4 +1,5 @@
-//! Options and time travel on a table: `t FOR VERSION AS OF 3`, `t OPTIONS('k'='v')`, `t /*+ OPTIONS('k'='v') */`.
+//! Options and time travel on a table: `t FOR VERSION AS OF 3`, `t OPTIONS('k'='v')`, `t /*+ OPTIONS('k'='v') */`, and the
+//! functions that mean a table with options.
 //!
 //! DataFusion knows none of them, so the clause is cut out of the tokens and the table's name gets a mark that names the
 //! clause's options; when tables are resolved the mark leads back to them.
@@ -7,6 +8,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Word};
 use linn::{Options, Result};
 
 use super::cursor::{Cursor, DIALECT, hint};
+use super::function::function;
 
 /// Separates a table's name from the number of its options; no table can have it in its name.
 const MARK: char = '\u{1}';
@@ -34,6 +36,12 @@ pub(crate) fn mark(tokens: &[Token]) -> Result<(Vec<Token>, TableOptions)> {
     let mut found = TableOptions::default();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
+        if let Some((name, options, next)) = function(tokens, at)? {
+            out.extend(name);
+            attach(&mut out, &mut found, options);
+            at = next;
+            continue;
+        }
         let after_name = matches!(last_solid(&out), Some(Token::Word(_)));
         let clause = if after_name { clause(tokens, at)? } else { None };
         match clause {
@@ -161,6 +169,13 @@ mod tests {
         check("SELECT * FROM t TIMESTAMP AS OF 1700000000000", "t", &[("scan.timestamp-millis", "1700000000000")]);
         check("SELECT * FROM t FOR TAG 'x'", "t", &[("scan.tag-name", "x")]);
         check("SELECT * FROM \"T\" /*+ OPTIONS('a.b'='1', 'c' = 'd') */ JOIN u", "T", &[("a.b", "1"), ("c", "d")]);
+        let between = &[("incremental-between", "1,3")];
+        check("SELECT * FROM paimon_incremental_query('db.t', 1, '3') AS x", "t", between);
+        check("SELECT * FROM PAIMON_INCREMENTAL_QUERY('`t$audit_log`', 1, 3)", "t$audit_log", between);
+        let times = &[("incremental-between-timestamp", "5,2020-01-01 00:00:00")];
+        check("SELECT * FROM paimon_incremental_between_timestamp('t', 5, '2020-01-01 00:00:00')", "t", times);
+        let tag = &[("incremental-to-auto-tag", "2024-12-04")];
+        check("SELECT * FROM paimon_incremental_to_auto_tag('t', '2024-12-04')", "t", tag);
         check("SELECT * FROM t OPTIONS('a'='1') FOR TAG 'x'", "t", &[("a", "1"), ("scan.tag-name", "x")]);
     }
 
@@ -175,6 +190,13 @@ mod tests {
 
     #[test]
     fn broken_clauses_are_refused() {
+        for sql in [
+            "SELECT * FROM paimon_incremental_query('t', 1)",
+            "SELECT * FROM paimon_incremental_query(t, 1, 2)",
+            "SELECT * FROM paimon_incremental_to_auto_tag('t; DROP TABLE t', 'x')",
+        ] {
+            assert!(mark(&split(sql).unwrap().remove(0)).is_err(), "{sql}");
+        }
         for sql in ["SELECT * FROM t OPTIONS('a')", "SELECT * FROM t FOR TAG", "SELECT * FROM t /*+ OPTIONS(a=) */"] {
             assert!(mark(&split(sql).unwrap().remove(0)).is_err(), "{sql}");
         }

@@ -30,7 +30,7 @@ pub(super) fn all(filters: Vec<Predicate>) -> Option<Predicate> {
 }
 
 /// The predicate that means exactly the same, if there is one.
-pub(super) fn predicate(expr: &Expr, fields: &[DataField]) -> Option<Predicate> {
+pub(crate) fn predicate(expr: &Expr, fields: &[DataField]) -> Option<Predicate> {
     match expr {
         Expr::BinaryExpr(binary) => self::binary(binary, fields),
         Expr::Not(inner) => Some(Predicate::Not(Box::new(predicate(inner, fields)?))),

@@ -1,6 +1,7 @@
 //! Tables as DataFusion sees them.
 
 mod filter;
+mod log;
 mod place;
 mod reading;
 mod scan;
@@ -11,11 +12,12 @@ mod table;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use linn::core::system::{GLOBAL, READ_OPTIMIZED, ROW_TRACKING};
+use linn::core::system::{GLOBAL, Log, READ_OPTIMIZED, ROW_TRACKING};
 use linn::{Catalog, Identifier, Options, Result, Table};
 
 pub(crate) use place::{FILE, POSITION, PlacedTable, TARGET};
 pub use reading::Reading;
+pub(crate) use filter::predicate;
 pub(crate) use reading::readings;
 pub use table::LinnTable;
 
@@ -47,6 +49,9 @@ pub(crate) async fn open(
         return system::open_global(&**catalog, &id.table).await;
     }
     let table = open_table(catalog, id, options).await?;
+    if let Some(log) = id.system.as_deref().and_then(Log::named) {
+        return Ok(Arc::new(log::LogTable::open(log, table).await?));
+    }
     match id.system.as_deref() {
         Some(READ_OPTIMIZED | "read_optimized") => Ok(Arc::new(LinnTable::open(table.read_optimized()).await?)),
         Some(ROW_TRACKING) => Ok(Arc::new(LinnTable::open_tracked(table).await?)),

@@ -18,6 +18,9 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use futures::{StreamExt, TryStreamExt};
 use linn::core::branch::Layer;
 use linn::core::read::Read;
+use linn::core::scan::Content;
+use linn::core::system::ChangeLog;
+use linn::format::BatchStream;
 use linn::format::predicate::Predicate;
 use linn::format::types::{DataField, Kind};
 use linn::{Result, Split, Table};
@@ -31,7 +34,7 @@ use crate::error::theirs;
 #[derive(Debug)]
 pub(crate) struct ScanExec {
     name: String,
-    read: Read,
+    rows: Rows,
     partitions: Vec<Vec<Split>>,
     condition: String,
     properties: Arc<PlanProperties>,
@@ -39,7 +42,65 @@ pub(crate) struct ScanExec {
     metrics: ExecutionPlanMetricsSet,
 }
 
+/// What is read of a split.
+#[derive(Debug, Clone)]
+enum Rows {
+    /// Rows of the table.
+    Table(Read),
+    /// Rows of its audit log or binlog.
+    Log(ChangeLog),
+}
+
+impl Rows {
+    fn schema(&self) -> &SchemaRef {
+        match self {
+            Self::Table(read) => read.schema(),
+            Self::Log(log) => log.schema(),
+        }
+    }
+
+    async fn stream(&self, split: &Split) -> Result<BatchStream> {
+        match self {
+            Self::Table(read) => read.stream(split).await,
+            Self::Log(log) => log.stream(split),
+        }
+    }
+}
+
 impl ScanExec {
+    /// Plans a scan of a log: `filter` leaves out files, not rows.
+    pub(super) async fn plan_log(name: &str, log: ChangeLog, filter: Option<Predicate>, target: usize) -> Result<Self> {
+        let partitions = deal(log.scan(filter).plan().await?.splits, target.max(1));
+        let schema = Arc::clone(log.schema());
+        let statistics = Arc::new(Statistics::new_unknown(&schema));
+        let equivalence = EquivalenceProperties::new(schema);
+        Ok(Self::of(name, Rows::Log(log), partitions, equivalence, statistics))
+    }
+
+    fn of(
+        name: &str,
+        rows: Rows,
+        partitions: Vec<Vec<Split>>,
+        equivalence: EquivalenceProperties,
+        statistics: Arc<Statistics>,
+    ) -> Self {
+        let properties = PlanProperties::new(
+            equivalence,
+            Partitioning::UnknownPartitioning(partitions.len()),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Self {
+            name: name.to_owned(),
+            rows,
+            partitions,
+            condition: String::new(),
+            properties: Arc::new(properties),
+            statistics,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
     /// Plans the scan of some columns; `target` is how many partitions are wanted.
     pub(super) async fn plan(
         layer: &Layer,
@@ -69,21 +130,7 @@ impl ScanExec {
         if let Some(ordering) = ordering(table, &partitions, &schema) {
             equivalence.add_ordering(ordering);
         }
-        let properties = PlanProperties::new(
-            equivalence,
-            Partitioning::UnknownPartitioning(partitions.len()),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        Ok(Self {
-            name: table.name().to_owned(),
-            read,
-            partitions,
-            condition: String::new(),
-            properties: Arc::new(properties),
-            statistics,
-            metrics: ExecutionPlanMetricsSet::new(),
-        })
+        Ok(Self::of(table.name(), Rows::Table(read), partitions, equivalence, statistics))
     }
 
     /// What is read.
@@ -130,6 +177,9 @@ fn deal(splits: Vec<Split>, target: usize) -> Vec<Vec<Split>> {
 /// key's types sort in files as they do in Arrow.
 fn ordering(table: &Table, partitions: &[Vec<Split>], schema: &SchemaRef) -> Option<LexOrdering> {
     if !table.schema().is_primary_key_table() {
+        return None;
+    }
+    if partitions.iter().flatten().any(|split| !matches!(split.content, Content::Rows)) {
         return None;
     }
     let one_bucket = partitions.iter().all(|splits| {
@@ -189,18 +239,18 @@ impl ExecutionPlan for ScanExec {
 
     fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
         let splits = self.partitions.get(partition).cloned().unwrap_or_default();
-        let read = self.read.clone();
+        let rows = self.rows.clone();
         let metrics = BaselineMetrics::new(&self.metrics, partition);
         let batches = futures::stream::iter(splits).then(move |split| {
-            let read = read.clone();
-            async move { read.stream(&split).await }
+            let rows = rows.clone();
+            async move { rows.stream(&split).await }
         });
         let batches = batches.try_flatten().map(move |batch| {
             let batch = batch.map_err(theirs)?;
             metrics.record_output(batch.num_rows());
             Ok(batch)
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(self.read.schema()), batches)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(self.rows.schema()), batches)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
@@ -210,7 +260,7 @@ impl ExecutionPlan for ScanExec {
     fn partition_statistics(&self, partition: Option<usize>) -> DfResult<Arc<Statistics>> {
         Ok(match partition {
             None => Arc::clone(&self.statistics),
-            Some(_) => Arc::new(Statistics::new_unknown(self.read.schema())),
+            Some(_) => Arc::new(Statistics::new_unknown(self.rows.schema())),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use linn::core::scan::Content;
 use linn::format::datum::{Datum, array_from_datums};
 use linn::format::types::{DataField, Kind};
 use linn::{Result, Split, Table};
@@ -16,7 +17,9 @@ pub(super) fn statistics(table: &Table, fields: &[DataField], splits: &[Split], 
     let mut exact = !filtered;
     for split in splits {
         rows = rows.saturating_add(split.row_count());
+        // Of changes, those that take rows back do not come out.
         exact &= split.raw_convertible
+            && (matches!(split.content, Content::Rows) || !table.schema().is_primary_key_table())
             && split.files.iter().all(|f| f.delete_row_count == Some(0) || !table.schema().is_primary_key_table());
         for deleted in split.deletion_files.iter().flatten() {
             match deleted.meta.cardinality {

@@ -3,6 +3,7 @@
 mod analyze;
 mod call;
 mod change;
+mod condition;
 mod ddl;
 mod insert;
 mod merge;
@@ -13,6 +14,7 @@ mod show;
 use linn::Result;
 
 pub(crate) use change::delete_keys;
+pub(crate) use condition::condition;
 pub(crate) use query::readings;
 
 use crate::parse::{Statement, TableOptions};

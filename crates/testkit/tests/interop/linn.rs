@@ -239,11 +239,6 @@ impl Ring {
         self.java.follow(&self.place, &all).unwrap()
     }
 
-    /// Where the table is, for commands of the peers.
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
-    }
-
     /// A log as Linn reads it, sorted.
     pub(crate) fn log(&self, log: Log, options: &[(&str, &str)]) -> Vec<Value> {
         self.runtime.block_on(async {

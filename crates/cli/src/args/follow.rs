@@ -1,0 +1,63 @@
+//! Changes of tables, and who follows them.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct TailArgs {
+    /// Table as `db.table`
+    pub(crate) table: String,
+    /// Where to start: `latest` (what comes from now on), `full` (the rows there are, then what comes), `earliest` (all
+    /// changes there are), a snapshot such as `5` (its changes and later ones), `tag:NAME` (what came after it), or a time
+    /// such as `2024-06-01 12:00:00`, or `time:MILLIS`. Without: `latest`, with --no-follow `earliest`
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) from: Option<String>,
+    /// Wait for more at the end (the default)
+    #[arg(long, short = 'f')]
+    pub(crate) follow: bool,
+    /// End at the latest snapshot
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) no_follow: bool,
+    /// Go on where this consumer has come to, and record how far it comes once rows are printed; it holds what it has not
+    /// read from expiry. --from is where a new consumer starts
+    #[arg(long, value_name = "ID")]
+    pub(crate) consumer: Option<String>,
+    /// Columns to print, all by default
+    #[arg(long, short = 's', value_delimiter = ',', value_name = "COLUMNS")]
+    pub(crate) select: Vec<String>,
+    /// Condition in SQL. Where a table tells no old rows, a change to a row that does not match is printed as `-D` of it
+    #[arg(long = "where", value_name = "SQL")]
+    pub(crate) filter: Option<String>,
+    /// Changes at the most
+    #[arg(long, short = 'n')]
+    pub(crate) limit: Option<usize>,
+    /// Table option for this read
+    #[arg(long = "option", short = 'O', value_name = "KEY=VALUE")]
+    pub(crate) options: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConsumerCommand {
+    /// List the consumers of a table
+    List {
+        /// Table as `db.table`
+        table: String,
+    },
+    /// Let a consumer go on from another snapshot; a new one may be made so
+    Reset {
+        /// Table as `db.table`
+        table: String,
+        /// Consumer
+        id: String,
+        /// The snapshot that it reads next
+        #[arg(long, value_name = "ID")]
+        next_snapshot: i64,
+    },
+    /// Forget consumers: they start anew, and hold nothing from expiry
+    Delete {
+        /// Table as `db.table`
+        table: String,
+        /// Consumers
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+}

@@ -1,0 +1,93 @@
+//! `linn table tail` and `linn consumer`: changes as people and programs want them, and progress that survives.
+
+use serde_json::Value;
+
+use crate::run::Place;
+
+/// A table with a changelog: two rows, one of which is changed and then deleted.
+fn place() -> Place {
+    let place = Place::new();
+    place.ok(&[
+        "table", "create", "default.t", "-C", "k INT NOT NULL", "-C", "v STRING", "--primary-key", "k", "-O", "bucket=1",
+        "-O", "changelog-producer=lookup",
+    ]);
+    for statement in [
+        "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
+        "INSERT INTO t VALUES (1, 'c')",
+        "DELETE FROM t WHERE k = 1",
+    ] {
+        place.ok(&["sql", "-c", statement]);
+    }
+    place
+}
+
+fn tail(place: &Place, args: &[&str]) -> String {
+    place.ok(&[&["table", "tail", "default.t", "--no-follow"], args].concat())
+}
+
+#[test]
+fn changes_are_lines_json_and_events() {
+    let place = place();
+    let lines = ["    k  v", "+I  1  a", "+I  2  b", "-U  1  a", "+U  1  c", "-D  1  c"];
+    assert_eq!(tail(&place, &[]).lines().collect::<Vec<_>>(), lines);
+    let first = tail(&place, &["-o", "ndjson", "--limit", "1", "--select", "v"]);
+    assert_eq!(first, "{\"rowkind\":\"+I\",\"v\":\"a\"}\n");
+    let events = tail(&place, &["-o", "debezium"]);
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ops: Vec<&str> = events.iter().map(|event| event["op"].as_str().unwrap()).collect();
+    assert_eq!(ops, ["c", "c", "u", "d"]);
+    assert_eq!((&events[2]["before"]["v"], &events[2]["after"]["v"]), (&"a".into(), &"c".into()));
+    assert_eq!(events[3]["source"]["table"], "t");
+    assert_eq!(tail(&place, &["--where", "k = 2"]).lines().count(), 2);
+    assert_eq!(tail(&place, &["-o", "csv", "--where", "v = 'c'"]), "rowkind,k,v\n+U,1,c\n-D,1,c\n");
+    let refused = place.fails(&["table", "read", "default.t", "-o", "debezium"], 2);
+    assert!(refused.contains("tail"), "{refused}");
+}
+
+#[test]
+fn every_start_is_a_start() {
+    let place = place();
+    let kinds = |from: &str| {
+        let csv = tail(&place, &["-o", "csv", "--select", "k", "--from", from]);
+        csv.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(kinds("earliest"), "+I +I -U +U -D");
+    assert_eq!(kinds("latest"), "");
+    assert_eq!(kinds("full"), "+I");
+    assert_eq!(kinds("4"), "-U +U -D");
+    assert_eq!(kinds("snapshot:5"), "-D");
+    assert_eq!(kinds("time:0"), "+I +I -U +U -D");
+    assert_eq!(kinds("2000-01-01 00:00:00"), "+I +I -U +U -D");
+    assert_eq!(kinds("2999-01-01"), "");
+    for (from, code) in [("yesterday", 2), ("tag:none", 3), ("99", 2)] {
+        let error = place.fails(&["table", "tail", "default.t", "--no-follow", "--from", from], code);
+        assert!(error.contains("hint"), "{from}: {error}");
+    }
+    place.fails(&["table", "tail", "default.t", "--no-follow", "--select", "x"], 3);
+    place.fails(&["table", "tail", "default.t", "--no-follow", "--where", "k + 1 = 2"], 5);
+}
+
+#[test]
+fn a_consumer_goes_on_where_it_was() {
+    let place = place();
+    let next = |args: &[&str]| {
+        let csv = tail(&place, &[&["-o", "csv", "--consumer", "c", "--from", "earliest"], args].concat());
+        csv.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    // What a limit cuts off is not recorded as read.
+    assert_eq!(next(&["--limit", "3"]), ["+I,1,a", "+I,2,b", "-U,1,a"]);
+    let listed = place.ok(&["consumer", "list", "default.t", "-o", "csv"]);
+    assert_eq!(listed.lines().nth(1), Some("c,4,3"), "{listed}");
+    assert_eq!(next(&[]), ["-U,1,a", "+U,1,c", "-D,1,c"]);
+    assert_eq!(next(&[]), Vec::<String>::new());
+    place.ok(&["sql", "-c", "INSERT INTO t VALUES (9, 'z')"]);
+    assert_eq!(next(&[]), ["+I,9,z"]);
+    place.ok(&["consumer", "reset", "default.t", "c", "--next-snapshot", "6"]);
+    assert_eq!(next(&[]), ["-D,1,c", "+I,9,z"]);
+    place.fails(&["consumer", "reset", "default.t", "c", "--next-snapshot", "99"], 2);
+    place.ok(&["consumer", "delete", "default.t", "c"]);
+    assert_eq!(place.ok(&["consumer", "list", "default.t", "-o", "ndjson"]), "");
+    let gone = place.fails(&["consumer", "delete", "default.t", "c"], 3);
+    assert!(gone.contains("no consumers"), "{gone}");
+    assert_eq!(next(&[]).len(), 6);
+}
