@@ -15,11 +15,13 @@ use roaring::RoaringTreemap;
 use super::pick::Policy;
 use super::write::delete;
 use crate::commit::CommitMessage;
+use crate::compact::limited;
 use crate::file::{FileKind, FileQuery, RollingWriter, read_file, read_remaining};
 use crate::manifest::run;
 use crate::scan::DeletionFile;
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
+use crate::storage::IoLimit;
 use crate::table::Table;
 use crate::vector::{self, changes, vector_lines};
 
@@ -105,8 +107,10 @@ pub(crate) async fn compact(table: &Table, partitions: Option<&[BinaryRow]>, ful
     let env = table.env();
     let Some(snapshot) = Snapshots::new(table).latest().await? else { return Ok(Vec::new()) };
     let lines = vector_lines(table, &snapshot).await?;
+    let within = table.options().compaction_io_limit()?.map(|limit| limited(table, &Arc::new(IoLimit::new(limit))));
+    let files = within.as_ref().unwrap_or(table);
     let tasks = plan_at(table, snapshot, partitions, full).await?.into_iter().map(|bin| {
-        let (task, table) = (bin.clone(), table.clone());
+        let (task, table) = (bin.clone(), files.clone());
         let work = run(env, Pool::Compaction, async move { rewrite(&table, &task).await });
         async move { (bin, work.await) }
     });

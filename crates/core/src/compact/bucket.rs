@@ -18,6 +18,7 @@ use super::run::{Compacted, Task};
 use crate::lookup::{LookupFiles, Shape};
 use crate::merge::{KeyOrder, MergeSpec, SpillLimit};
 use crate::seam::{Env, Pool};
+use crate::storage::IoLimit;
 use crate::vector::BucketVectors;
 
 /// Rows in a batch at the least: smaller ones cost more in going from batch to batch than in their rows.
@@ -51,6 +52,8 @@ pub(crate) struct Settings {
     shape: Arc<Shape>,
     /// `full-compaction.delta-commits`.
     pub(crate) full_every: Option<usize>,
+    /// What all compactions together may read and write.
+    io_limit: Option<Arc<IoLimit>>,
     /// With `lookup-compact=GENTLE`: how many triggers in vain make a compaction of level 0 due.
     gentle: Option<usize>,
 }
@@ -89,6 +92,7 @@ impl Settings {
             batch_size: options.read_batch_size()?.max(MIN_BATCH),
             lookups: if changes.looks_up { Some(Arc::new(LookupFiles::new(options)?)) } else { None },
             shape: Arc::new(Shape::of(schema, &changes)),
+            io_limit: options.compaction_io_limit()?.map(|limit| Arc::new(IoLimit::new(limit))),
             full_every: options.full_compaction_commits()?,
             gentle: if gentle { Some(options.lookup_compact_max_interval()?) } else { None },
             changes: Arc::new(changes),
@@ -157,6 +161,7 @@ impl Compactor {
         live: Vec<Arc<DataFileMeta>>,
         vectors: BucketVectors,
     ) -> Self {
+        let files = settings.io_limit.as_ref().and_then(|limit| files.limited(limit)).unwrap_or(files);
         let levels = Levels::new(live, settings.num_levels);
         let max_level = levels.max_level();
         // Creation times are local wall-clock times; the offset makes them comparable with the clock.

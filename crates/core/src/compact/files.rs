@@ -13,6 +13,7 @@ use linn_format::{BatchStream, Error, Result};
 use roaring::RoaringTreemap;
 
 use crate::merge::LeveledStream;
+use crate::storage::IoLimit;
 use crate::vector::{BucketVectors, Positions};
 
 /// Which files a sink writes.
@@ -55,6 +56,11 @@ pub(crate) trait BucketFiles: Send + Sync {
 
     /// Deletes an index file that no snapshot ever named; absent is fine.
     async fn delete_vectors(&self, line: &IndexManifestEntry) -> Result<()>;
+
+    /// The same files, whose bytes count against a budget from now on; `None` for files that no disk or network moves.
+    fn limited(&self, _limit: &Arc<IoLimit>) -> Option<Arc<dyn BucketFiles>> {
+        None
+    }
 }
 
 /// Gives up files that a compaction made, and what it put beside those that only moved: `before` and `after` are what it

@@ -24,4 +24,4 @@ pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
 pub use plan::{Ascent, Limits, Step, plan};
 pub(crate) use run::{Compacted, Task};
-pub(crate) use table::TableFiles;
+pub(crate) use table::{TableFiles, limited};

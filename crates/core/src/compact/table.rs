@@ -15,10 +15,12 @@ use roaring::RoaringTreemap;
 use super::files::{BucketFiles, Output, Sink};
 use crate::file::{FileKind, FileQuery, RollingWriter, extra_file_path, place_of, read_remaining};
 use crate::merge::key_value_fields;
+use crate::storage::{IoLimit, Limited};
 use crate::table::Table;
 use crate::vector::{self, Positions};
 
 /// The files of one bucket.
+#[derive(Clone)]
 pub(crate) struct TableFiles {
     /// The table.
     pub(crate) table: Table,
@@ -88,6 +90,16 @@ impl BucketFiles for TableFiles {
     async fn delete_vectors(&self, line: &IndexManifestEntry) -> Result<()> {
         vector::delete(&self.table, line).await
     }
+
+    fn limited(&self, limit: &Arc<IoLimit>) -> Option<Arc<dyn BucketFiles>> {
+        Some(Arc::new(Self { table: limited(&self.table, limit), ..self.clone() }))
+    }
+}
+
+/// The table, whose bytes count against a budget.
+pub(crate) fn limited(table: &Table, limit: &Arc<IoLimit>) -> Table {
+    let env = table.env();
+    table.with_storage(Arc::new(Limited::new(env.storage.clone(), env.clock.clone(), limit.clone())))
 }
 
 #[async_trait]

@@ -16,16 +16,22 @@ use super::sorted::Sorted;
 use super::{Marks, mark};
 use crate::compact::{BucketFiles, Task};
 use crate::merge::{Found, KeyEncoder, Keys, Older, gallop};
+use crate::read::prefetch;
+use crate::seam::Env;
 use crate::vector::BucketVectors;
 
 /// The files below a compaction, walked in key order.
 pub(crate) struct Join {
     files: Arc<dyn BucketFiles>,
+    /// Where files are decoded ahead of the merge; `None` when its thread does all.
+    ahead: Option<Env>,
     /// Lowest level first: what is found there is the newest.
     levels: Vec<Cursor>,
     reading: Reading,
     vectors: Arc<BucketVectors>,
     marks: Marks,
+    /// Whether it matters where records lie.
+    needs_places: bool,
 }
 
 /// What is read of every file.
@@ -81,7 +87,15 @@ impl Join {
         };
         let levels = Sorted::by_level(&task.below, &spec.key_fields(), &reading.encoder)?;
         let levels = levels.into_iter().map(Cursor::new).collect();
-        Ok(Self { files: task.files.clone(), levels, reading, vectors: task.vectors.clone(), marks: Marks::new() })
+        Ok(Self {
+            files: task.files.clone(),
+            ahead: task.ahead.then(|| task.env.clone()),
+            levels,
+            reading,
+            vectors: task.vectors.clone(),
+            marks: Marks::new(),
+            needs_places: task.changes.needs_places,
+        })
     }
 
     /// Where the records that were found so far lie.
@@ -101,10 +115,12 @@ impl Older for Join {
         for level in &mut self.levels {
             level.forget_slot();
             for ((key, answer), settled) in found.iter_mut().enumerate().zip(&mut settled).filter(|(_, s)| !**s) {
-                match level.seek(&*self.files, &self.reading, &wanted, key).await? {
-                    Seek::End => break,
-                    Seek::Before => continue,
-                    Seek::At => {}
+                if !level.is_at(&wanted, key) {
+                    match level.seek(&*self.files, self.ahead.as_ref(), &self.reading, &wanted, key).await? {
+                        Seek::End => break,
+                        Seek::Before => continue,
+                        Seek::At => {}
+                    }
                 }
                 let Some((loaded, file)) = level.current(&wanted, key) else { continue };
                 *settled = true;
@@ -118,7 +134,9 @@ impl Older for Join {
                     batches.len() - 1
                 });
                 picks.push((slot, loaded.at));
-                mark(&mut self.marks, file, position);
+                if self.needs_places {
+                    mark(&mut self.marks, file, position);
+                }
             }
         }
         let records = match &self.reading.schema {
@@ -152,16 +170,27 @@ impl Cursor {
         }
     }
 
-    async fn seek(&mut self, files: &dyn BucketFiles, reading: &Reading, wanted: &Keys, key: usize) -> Result<Seek> {
+    /// Moves to the first record of the loaded batch whose key is not less; false when there is none.
+    fn is_at(&mut self, wanted: &Keys, key: usize) -> bool {
+        let Some(loaded) = &mut self.batch else { return false };
+        let (keys, rows) = (&loaded.keys, loaded.batch.num_rows());
+        loaded.at = gallop(loaded.at, rows, |row| keys.compare(row, wanted, key).is_lt());
+        loaded.at < rows
+    }
+
+    async fn seek(
+        &mut self,
+        files: &dyn BucketFiles,
+        ahead: Option<&Env>,
+        reading: &Reading,
+        wanted: &Keys,
+        key: usize,
+    ) -> Result<Seek> {
         loop {
-            if let Some(loaded) = &mut self.batch {
-                let (keys, rows) = (&loaded.keys, loaded.batch.num_rows());
-                loaded.at = gallop(loaded.at, rows, |row| keys.compare(row, wanted, key).is_lt());
-                if loaded.at < rows {
-                    return Ok(Seek::At);
-                }
-                self.batch = None;
+            if self.is_at(wanted, key) {
+                return Ok(Seek::At);
             }
+            self.batch = None;
             if self.stream.is_some() && self.files.place(self.file, wanted, key).is_gt() {
                 self.leave();
             }
@@ -181,7 +210,11 @@ impl Cursor {
                 Ordering::Less => return Ok(Seek::Before),
                 Ordering::Equal => {}
             }
-            self.stream = Some(files.read(file, &reading.fields, None).await?);
+            let stream = files.read(file, &reading.fields, None).await?;
+            self.stream = Some(match ahead {
+                Some(env) => prefetch(env, stream),
+                None => stream,
+            });
         }
     }
 

@@ -26,8 +26,10 @@ use stored::Stored;
 /// Positions of rows by file.
 pub(crate) type Marks = BTreeMap<String, RoaringTreemap>;
 
-/// Rows of the files below a compaction, for each row of level 0 in it, from which on lookup files are asked. A walk reads
-/// all rows of a file; a lookup reads a block of some thousand, and making a lookup file costs several walks.
+/// Rows of the files below a compaction, for each row of level 0 in it, from which on lookup files are asked. Measured with a
+/// million rows below: making the lookup file costs as much as eight to ten walks; from then on a compaction with one new row
+/// for a thousand below takes a third of the time of one that walks, with one for 250 six tenths, and with one for about 128
+/// the same. A file lies there until about as many rows have come as it has, so at 1:256 the making hardly counts.
 const ROWS_FOR_A_LOOKUP: i64 = 256;
 
 /// The files that lie below a compaction.

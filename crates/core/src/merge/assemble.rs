@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use linn_format::Result;
 
 use super::changelog::{Changelog, Merged};
 use super::engine::MergeEngine;
 use super::output::Output;
-use super::source::{Cell, Record, Source, is_retract, retain};
+use super::source::{Record, Source, is_retract, retain};
 use super::spec::MergeSpec;
 
 /// What a group of records changes for those who follow the table.
@@ -28,13 +28,11 @@ pub(crate) struct Assembler {
     spec: Arc<MergeSpec>,
     engine: Box<dyn MergeEngine>,
     keep_deletes: bool,
-    selections: Vec<Vec<usize>>,
     selection_of: Vec<Option<usize>>,
     columns: Vec<usize>,
     sources: Vec<Source>,
     output: Output,
     changelog: Option<Changelog>,
-    cells: Vec<(usize, Cell)>,
     filtered: Vec<Record>,
 }
 
@@ -53,22 +51,20 @@ impl Assembler {
         }
         Ok(Self {
             columns: (0..spec.wanted()).collect(),
-            output: Output::new(selections.len()),
+            output: Output::default(),
             changelog: None,
             spec,
             engine,
             keep_deletes,
-            selections,
             selection_of,
             sources: Vec::new(),
-            cells: Vec::new(),
             filtered: Vec::new(),
         })
     }
 
     /// From now on changes are told; updates that differ in none of the `compared` columns are not, where given.
     pub(crate) fn tell_changes(&mut self, compared: Option<Vec<usize>>) {
-        self.changelog = Some(Changelog::new(self.selections.len(), compared));
+        self.changelog = Some(Changelog::new(compared));
     }
 
     /// Appends a key-value batch with the columns the spec reads, from a file of `level`; returns its number.
@@ -146,28 +142,25 @@ impl Assembler {
     }
 
     fn merge(&mut self, group: &[Record], change: Change) -> Result<()> {
-        self.cells.clear();
-        let verdict = self.engine.merge(group, &mut self.cells)?;
+        let verdict = self.engine.merge(group)?;
         let row = verdict.map(|v| Record { pick: v.base.pick, kind: v.kind });
-        let cells = std::mem::take(&mut self.cells);
-        self.put(row, &cells, change);
-        self.cells = cells;
+        self.put(row, verdict.and_then(|v| v.folded), change);
         Ok(())
     }
 
     fn emit(&mut self, row: Option<Record>, change: Change) {
-        self.put(row, &[], change);
+        self.put(row, None, change);
     }
 
-    /// Takes the row of a key in: a record that stands but for the `cells` of some selections.
-    fn put(&mut self, row: Option<Record>, cells: &[(usize, Cell)], change: Change) {
+    /// Takes the row of a key in: a record that stands but for the cells of the key that was `folded`.
+    fn put(&mut self, row: Option<Record>, folded: Option<u32>, change: Change) {
         if let Some(row) = row
             && (self.keep_deletes || !is_retract(row.kind))
         {
-            self.output.push(row.pick, row.kind, cells);
+            self.output.push(row.pick, row.kind, folded);
         }
         if let (Some(changelog), Change::From(before)) = (&mut self.changelog, change) {
-            changelog.push(before, row, cells);
+            changelog.push(before, row, folded);
         }
     }
 
@@ -178,20 +171,14 @@ impl Assembler {
 
     /// The rows merged and the changes told since the last call.
     pub(crate) fn take(&mut self) -> Result<Merged> {
-        let mut computed: Vec<Option<ArrayRef>> = vec![None; self.selection_of.len()];
-        for columns in &self.selections {
-            for &column in columns {
-                computed[column] = self.engine.computed(column)?;
-            }
-        }
+        let settled = self.engine.settle()?;
         let schema = self.spec.output_schema();
         let (sources, columns, selection_of) = (&self.sources, &self.columns, &self.selection_of);
         let gather = |output: &mut Output| {
             if output.len() == 0 {
                 return Ok(None);
             }
-            let computed = |column: usize| Ok(computed.get(column).cloned().flatten());
-            output.gather(sources, schema, columns, selection_of, computed).map(Some)
+            output.gather(sources, schema, columns, selection_of, &settled).map(Some)
         };
         let rows = gather(&mut self.output)?;
         let changes = match &mut self.changelog {

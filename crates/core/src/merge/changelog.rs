@@ -13,7 +13,7 @@ use linn_format::types::RowKind;
 use linn_format::{Error, Result};
 
 use super::output::Output;
-use super::source::{Cell, Record, is_retract};
+use super::source::{Record, is_retract};
 
 const INSERT: i8 = RowKind::Insert as i8;
 const UPDATE_BEFORE: i8 = RowKind::UpdateBefore as i8;
@@ -38,9 +38,9 @@ pub(crate) struct Changelog {
 }
 
 impl Changelog {
-    /// No changes, for an engine with so many selections.
-    pub(crate) fn new(selections: usize, compared: Option<Vec<usize>>) -> Self {
-        Self { output: Output::new(selections), compared }
+    /// No changes.
+    pub(crate) fn new(compared: Option<Vec<usize>>) -> Self {
+        Self { output: Output::default(), compared }
     }
 
     /// Rows of the changelog so far.
@@ -53,19 +53,19 @@ impl Changelog {
         self.output.push_same(source, start, len, INSERT);
     }
 
-    /// The record that a key had before, if any, and the one it has now, if any, but for the `cells` of some
-    /// selections. Retractions count as nothing.
-    pub(crate) fn push(&mut self, before: Option<Record>, after: Option<Record>, cells: &[(usize, Cell)]) {
+    /// The record that a key had before, if any, and the one it has now, if any, but for the cells of the key that was
+    /// `folded`. Retractions count as nothing.
+    pub(crate) fn push(&mut self, before: Option<Record>, after: Option<Record>, folded: Option<u32>) {
         let before = before.filter(|r| !is_retract(r.kind));
         let after = after.filter(|r| !is_retract(r.kind));
         match (before, after) {
             (None, None) => {}
-            (None, Some(new)) => self.output.push(new.pick, INSERT, cells),
-            (Some(old), None) => self.output.push(old.pick, DELETE, &[]),
-            (Some(old), Some(new)) if old.pick == new.pick && cells.is_empty() => {}
+            (None, Some(new)) => self.output.push(new.pick, INSERT, folded),
+            (Some(old), None) => self.output.push(old.pick, DELETE, None),
+            (Some(old), Some(new)) if old.pick == new.pick && folded.is_none() => {}
             (Some(old), Some(new)) => {
-                self.output.push(old.pick, UPDATE_BEFORE, &[]);
-                self.output.push(new.pick, UPDATE_AFTER, cells);
+                self.output.push(old.pick, UPDATE_BEFORE, None);
+                self.output.push(new.pick, UPDATE_AFTER, folded);
             }
         }
     }

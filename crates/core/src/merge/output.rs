@@ -10,6 +10,7 @@ use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, RecordBatch, RecordBat
 use arrow_schema::SchemaRef;
 use linn_format::{Error, Result};
 
+use super::engine::Settled;
 use super::source::{Cell, Pick, Source};
 
 #[derive(Debug, Clone, Copy)]
@@ -20,33 +21,26 @@ struct Stretch {
 }
 
 /// Selections of the merged rows since the last chunk.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Output {
     stretches: Vec<Stretch>,
     rows: usize,
     kinds: Vec<i8>,
-    /// Per selection: row of the chunk and where its value comes from, ascending.
-    overrides: Vec<Vec<(u32, Cell)>>,
+    /// Rows of the chunk that were folded, ascending, and the number of the key of each.
+    folded: Vec<(u32, u32)>,
 }
 
 impl Output {
-    /// Nothing yet, for an engine with so many selections.
-    pub(crate) fn new(selections: usize) -> Self {
-        Self { stretches: Vec::new(), rows: 0, kinds: Vec::new(), overrides: vec![Vec::new(); selections] }
-    }
-
     /// Rows so far.
     pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
-    /// Appends one row that is `pick` but for the `cells` of some selections.
+    /// Appends one row that is `pick` but for the cells of the key that was `folded`.
     #[inline]
-    pub(crate) fn push(&mut self, pick: Pick, kind: i8, cells: &[(usize, Cell)]) {
-        for &(selection, cell) in cells {
-            if cell != Cell::Pick(pick) {
-                self.overrides[selection].push((self.rows as u32, cell));
-            }
+    pub(crate) fn push(&mut self, pick: Pick, kind: i8, folded: Option<u32>) {
+        if let Some(key) = folded {
+            self.folded.push((self.rows as u32, key));
         }
         self.stretch(pick.source, pick.row, 1);
         self.kinds.push(kind);
@@ -78,65 +72,100 @@ impl Output {
     }
 
     /// Turns the selections into a batch of `schema`, whose value columns are the `columns` of the sources, and
-    /// starts over. `selection_of` tells the selection of a source column, `computed` gives its computed values.
+    /// starts over. `selection_of` tells the selection of a source column, `settled` what the selections came to.
     pub(crate) fn gather(
         &mut self,
         sources: &[Source],
         schema: &SchemaRef,
         columns: &[usize],
         selection_of: &[Option<usize>],
-        mut computed: impl FnMut(usize) -> Result<Option<ArrayRef>>,
+        settled: &[Settled],
     ) -> Result<RecordBatch> {
         let mut base = Base { stretches: &self.stretches, rows: self.rows, index: None };
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len() + 2);
-        let mut patched: Vec<Option<Arc<Vec<(usize, usize)>>>> = vec![None; self.overrides.len()];
+        let mut patches: Vec<Option<Patch>> = settled.iter().map(|_| None).collect();
         for &column in columns {
             let inputs = sources
                 .iter()
                 .map(|s| s.columns.get(column).ok_or_else(|| Error::internal("a source lacks a column")))
                 .collect::<Result<Vec<_>>>()?;
-            let selection = selection_of.get(column).copied().flatten();
-            match selection.filter(|&s| !self.overrides[s].is_empty()) {
-                None => arrays.push(base.gather(&inputs)?),
-                Some(s) => {
-                    let index = patched[s].get_or_insert_with(|| {
-                        Arc::new(patch(base.index().to_vec(), &self.overrides[s], sources.len()))
-                    });
-                    arrays.push(interleave_with(&inputs, computed(column)?, index)?);
+            let selection = selection_of.get(column).copied().flatten().filter(|_| !self.folded.is_empty());
+            let patch = match selection.and_then(|s| settled.get(s).zip(patches.get_mut(s))) {
+                None => &Patch::Base,
+                Some((settled, patch)) => {
+                    &*patch.get_or_insert_with(|| Patch::new(base.index(), &self.folded, settled, sources.len()))
                 }
-            }
+            };
+            arrays.push(match patch {
+                Patch::Base => base.gather(&inputs)?,
+                Patch::Index { index, null } => {
+                    let computed = selection.and_then(|s| settled.get(s)?.computed.as_ref());
+                    interleave_with(&inputs, *null, computed, index)?
+                }
+            });
         }
         arrays.push(Arc::new(base.sequence(sources)));
         arrays.push(Arc::new(Int8Array::from(std::mem::take(&mut self.kinds))));
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         self.stretches.clear();
         self.rows = 0;
-        self.overrides.iter_mut().for_each(Vec::clear);
+        self.folded.clear();
         RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map_err(Error::from)
     }
 }
 
-/// The index of a selection: the base with some rows replaced. Source number `sources` is the null row, the next one
-/// the computed values.
-fn patch(mut index: Vec<(usize, usize)>, overrides: &[(u32, Cell)], sources: usize) -> Vec<(usize, usize)> {
-    for &(row, cell) in overrides {
-        index[row as usize] = match cell {
-            Cell::Null => (sources, 0),
-            Cell::Pick(pick) => (pick.source as usize, pick.row as usize),
-            Cell::Computed(i) => (sources + 1, i as usize),
-        };
-    }
-    index
+/// Where the values of the columns of a selection come from.
+enum Patch {
+    /// From the base, all of them.
+    Base,
+    /// From these rows of the sources, or where there are any of the null row or the computed values, which follow as
+    /// further sources.
+    Index {
+        index: Vec<(usize, usize)>,
+        /// Whether there are nulls.
+        null: bool,
+    },
 }
 
-fn interleave_with(inputs: &[&ArrayRef], computed: Option<ArrayRef>, index: &[(usize, usize)]) -> Result<ArrayRef> {
-    let data_type = inputs.first().ok_or_else(|| Error::internal("a merge without sources"))?.data_type();
-    let null = new_null_array(data_type, 1);
-    let mut arrays: Vec<&dyn Array> = inputs.iter().map(|a| a.as_ref()).collect();
-    arrays.push(null.as_ref());
-    if let Some(computed) = &computed {
-        arrays.push(computed.as_ref());
+impl Patch {
+    /// The base with the folded rows replaced.
+    fn new(base: &[(usize, usize)], folded: &[(u32, u32)], settled: &Settled, sources: usize) -> Self {
+        let at = |&(row, key): &(u32, u32)| {
+            let place = match settled.cells.get(key as usize) {
+                Some(Cell::Pick(pick)) => (pick.source as usize, pick.row as usize),
+                Some(Cell::Computed(i)) => (sources + 1, *i as usize),
+                Some(Cell::Null) | None => (sources, 0),
+            };
+            (row as usize, place)
+        };
+        if folded.iter().map(at).all(|(row, place)| base.get(row) == Some(&place)) {
+            return Self::Base;
+        }
+        let (mut index, mut null) = (base.to_vec(), false);
+        for (row, place) in folded.iter().map(at) {
+            null |= place.0 == sources;
+            index[row] = place;
+        }
+        if !null && settled.computed.is_some() {
+            // Without the null row the computed values are one source earlier.
+            index.iter_mut().filter(|place| place.0 > sources).for_each(|place| place.0 = sources);
+        }
+        Self::Index { index, null }
     }
+}
+
+/// The rows of `index` out of the inputs, a null row where there are nulls, and the computed values. A source with a null
+/// would have all values looked at for nulls, so it is there only where it is needed.
+fn interleave_with(
+    inputs: &[&ArrayRef],
+    null: bool,
+    computed: Option<&ArrayRef>,
+    index: &[(usize, usize)],
+) -> Result<ArrayRef> {
+    let data_type = inputs.first().ok_or_else(|| Error::internal("a merge without sources"))?.data_type();
+    let null = null.then(|| new_null_array(data_type, 1));
+    let arrays: Vec<&dyn Array> =
+        inputs.iter().copied().chain(null.as_ref()).chain(computed).map(|a| a.as_ref()).collect();
     Ok(arrow_select::interleave::interleave(&arrays, index)?)
 }
 

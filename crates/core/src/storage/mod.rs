@@ -4,6 +4,7 @@
 //! rest on that alone (spec: reliability.md H1, H4, H5).
 
 mod faulty;
+mod limited;
 mod local;
 mod memory;
 mod object;
@@ -17,6 +18,7 @@ use linn_format::options::Options;
 use linn_format::{Error, Result};
 
 pub use faulty::{Fault, Faulty, Op};
+pub(crate) use limited::{IoLimit, Limited};
 pub use local::Local;
 pub use memory::Memory;
 

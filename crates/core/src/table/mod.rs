@@ -170,6 +170,15 @@ impl Table {
         self.options().get("data-evolution.enabled").is_some_and(|v| v.eq_ignore_ascii_case("true"))
     }
 
+    /// The table over another store, which has the same files.
+    #[must_use]
+    pub(crate) fn with_storage(&self, storage: Arc<dyn Storage>) -> Self {
+        let inner = &self.inner;
+        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
+        let env = Env { storage, ..inner.env.clone() };
+        Self::build(name, path, schema, env, inner.caches.clone(), inner.view)
+    }
+
     /// The seams.
     pub fn env(&self) -> &Env {
         &self.inner.env

@@ -6,9 +6,9 @@
 use arrow_array::ArrayRef;
 use linn_format::Result;
 
-use super::{DELETE, INSERT, MergeEngine, Verdict};
-use crate::merge::function::{Fold, Function, FunctionPlan};
-use crate::merge::source::{Cell, Record, is_retract};
+use super::{DELETE, INSERT, MergeEngine, Settled, Verdict};
+use crate::merge::function::{Fold, Folds, Function, FunctionPlan};
+use crate::merge::source::{Record, is_retract};
 
 /// What the engine needs to know of a table, fixed for a merge.
 #[derive(Debug)]
@@ -24,7 +24,8 @@ pub(crate) struct Aggregate {
     columns: Vec<usize>,
     functions: Vec<Box<dyn Function>>,
     remove_on_delete: bool,
-    folds: Vec<Fold>,
+    /// Of the keys since the last chunk.
+    folds: Folds,
 }
 
 impl Aggregate {
@@ -34,7 +35,7 @@ impl Aggregate {
             columns: plan.functions.iter().map(|f| f.column).collect(),
             functions: plan.functions.iter().map(FunctionPlan::build).collect::<Result<_>>()?,
             remove_on_delete: plan.remove_on_delete,
-            folds: Vec::new(),
+            folds: Folds::default(),
         })
     }
 }
@@ -55,10 +56,10 @@ impl MergeEngine for Aggregate {
         self.functions.iter_mut().for_each(|f| f.retain_sources(keep));
     }
 
-    fn merge(&mut self, group: &[Record], cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>> {
+    fn merge(&mut self, group: &[Record]) -> Result<Option<Verdict>> {
         let Some(&base) = group.last() else { return Ok(None) };
         if self.remove_on_delete && base.kind == DELETE {
-            return Ok(Some(Verdict { base, kind: DELETE }));
+            return Ok(Some(Verdict { base, kind: DELETE, folded: None }));
         }
         let removed = group.iter().rposition(|r| self.remove_on_delete && r.kind == DELETE);
         let live = &group[removed.map_or(0, |at| at + 1)..];
@@ -66,25 +67,18 @@ impl MergeEngine for Aggregate {
             && let [one] = live
         {
             // Alone it stays as it is, as if a compaction had dropped the delete before it came.
-            cells.extend((0..self.functions.len()).map(|selection| (selection, Cell::Pick(one.pick))));
-            return Ok(Some(Verdict { base: *one, kind: one.kind }));
+            return Ok(Some(Verdict { base: *one, kind: one.kind, folded: None }));
         }
-        self.folds.clear();
-        self.folds.extend(live.iter().map(
-            |r| {
-                if is_retract(r.kind) { Fold::Retract(r.pick) } else { Fold::Add(r.pick) }
-            },
-        ));
-        for (selection, function) in self.functions.iter_mut().enumerate() {
-            cells.push((selection, function.fold(&self.folds)?));
+        for record in live {
+            let pick = record.pick;
+            self.folds.push(if is_retract(record.kind) { Fold::Retract(pick) } else { Fold::Add(pick) });
         }
-        Ok(Some(Verdict { base, kind: INSERT }))
+        Ok(Some(Verdict { base, kind: INSERT, folded: Some(self.folds.close()) }))
     }
 
-    fn computed(&mut self, column: usize) -> Result<Option<ArrayRef>> {
-        match self.columns.iter().position(|&c| c == column) {
-            Some(at) => self.functions[at].computed(),
-            None => Ok(None),
-        }
+    fn settle(&mut self) -> Result<Vec<Settled>> {
+        let settled = self.functions.iter_mut().map(|f| f.settle(&self.folds)).collect();
+        self.folds.clear();
+        settled
     }
 }

@@ -3,7 +3,7 @@
 use linn_format::{Error, Result};
 
 use super::{MergeEngine, Verdict};
-use crate::merge::source::{Cell, Record, is_retract};
+use crate::merge::source::{Record, is_retract};
 
 /// The engine of `merge-engine=first-row`.
 #[derive(Debug)]
@@ -18,10 +18,10 @@ impl FirstRow {
 }
 
 impl MergeEngine for FirstRow {
-    fn merge(&mut self, group: &[Record], _cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>> {
+    fn merge(&mut self, group: &[Record]) -> Result<Option<Verdict>> {
         if group.iter().any(|r| is_retract(r.kind)) {
             return Err(Self::refusal());
         }
-        Ok(group.first().map(|&base| Verdict { base, kind: base.kind }))
+        Ok(group.first().map(|&base| Verdict { base, kind: base.kind, folded: None }))
     }
 }

@@ -20,13 +20,15 @@ pub(crate) use partial::{GroupPlan, PartialPlan, PartialUpdate};
 
 use super::source::{Cell, Record};
 
-/// What an engine decides about the row of a key; the cells of its selections are handed over apart.
+/// What an engine decides about the row of a key; the cells of its selections come later, with those of many keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// The record whose columns stand where no selection says otherwise, and whose sequence number the row gets.
     pub(crate) base: Record,
     /// Row kind of the merged row.
     pub(crate) kind: i8,
+    /// Number of the key among those whose cells [`MergeEngine::settle`] gives; `None` when the base stands as it is.
+    pub(crate) folded: Option<u32>,
 }
 
 /// Merges groups of records with equal keys.
@@ -44,14 +46,23 @@ pub(crate) trait MergeEngine: Send {
     /// Only the sources at `keep` (ascending) remain, renumbered.
     fn retain_sources(&mut self, _keep: &[usize]) {}
 
-    /// Merges at least two records in order (user sequence, sequence number, run: oldest first); `cells` takes where
-    /// the values of selections come from, for those that may differ from the base. `None` when no row remains.
-    fn merge(&mut self, group: &[Record], cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>>;
+    /// Merges at least two records in order (user sequence, sequence number, run: oldest first). `None` when no row remains.
+    fn merge(&mut self, group: &[Record]) -> Result<Option<Verdict>>;
 
-    /// The values computed for a column since the last call, in the order of [`Cell::Computed`].
-    fn computed(&mut self, _column: usize) -> Result<Option<ArrayRef>> {
-        Ok(None)
+    /// The cells of the keys that were folded since the last call, of each selection. They are made column by column, so
+    /// that what differs from column to column is decided once for many keys.
+    fn settle(&mut self) -> Result<Vec<Settled>> {
+        Ok(Vec::new())
     }
+}
+
+/// What one selection came to.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// Where the value of each folded key comes from.
+    pub(crate) cells: Vec<Cell>,
+    /// The values of [`Cell::Computed`], of a selection of one column.
+    pub(crate) computed: Option<ArrayRef>,
 }
 
 pub(crate) const INSERT: i8 = RowKind::Insert as i8;

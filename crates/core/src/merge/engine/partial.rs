@@ -12,8 +12,8 @@ use arrow_array::ArrayRef;
 use linn_format::types::DataField;
 use linn_format::{Error, Result};
 
-use super::{DELETE, INSERT, MergeEngine, Verdict};
-use crate::merge::function::{Fold, Function, FunctionPlan};
+use super::{DELETE, INSERT, MergeEngine, Settled, Verdict};
+use crate::merge::function::{Fold, Folds, Function, FunctionPlan};
 use crate::merge::key::{KeyEncoder, Keys};
 use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract, retain};
 
@@ -46,6 +46,9 @@ pub(crate) struct PartialPlan {
 /// The engine of `merge-engine=partial-update`.
 pub(crate) struct PartialUpdate {
     plain: Vec<Plain>,
+    /// The additions of the keys since the last chunk, which the columns outside of any group follow; of a key with
+    /// retractions only, the last of these.
+    folds: Folds,
     groups: Vec<Group>,
     grouped: bool,
     remove_on_delete: bool,
@@ -54,7 +57,6 @@ pub(crate) struct PartialUpdate {
 struct Plain {
     column: usize,
     nulls: Nulls,
-    cell: Cell,
 }
 
 struct Group {
@@ -68,9 +70,13 @@ struct Group {
     /// The record that the sequence columns come from; none when they are null.
     latest: Option<Pick>,
     value: Cell,
-    folds: Vec<Fold>,
-    /// Which folds are deletes that came too late to remove the row.
-    late: Vec<usize>,
+    /// Both, of the keys since the last chunk.
+    latests: Vec<Cell>,
+    values: Vec<Cell>,
+    /// What the functions fold, of these keys.
+    folds: Folds,
+    /// The same without deletes that came too late to remove the row; empty where none removes one.
+    timely: Folds,
 }
 
 struct Aggregated {
@@ -82,10 +88,10 @@ struct Aggregated {
 impl PartialUpdate {
     /// An engine that follows a plan.
     pub(crate) fn new(plan: &PartialPlan) -> Result<Self> {
-        let plain =
-            plan.plain.iter().map(|&column| Plain { column, nulls: Nulls::default(), cell: Cell::Null }).collect();
+        let plain = plan.plain.iter().map(|&column| Plain { column, nulls: Nulls::default() }).collect();
         Ok(Self {
             plain,
+            folds: Folds::default(),
             groups: plan.groups.iter().map(Group::new).collect::<Result<_>>()?,
             grouped: plan.grouped,
             remove_on_delete: plan.remove_on_delete,
@@ -93,29 +99,22 @@ impl PartialUpdate {
     }
 
     fn reset(&mut self) {
-        self.plain.iter_mut().for_each(|p| p.cell = Cell::Null);
+        self.folds.reopen();
         self.groups.iter_mut().for_each(Group::reset);
     }
 
     /// Retractions and nothing else: columns are those of the last one, functions gather what is taken back.
     fn take_together(&mut self, last: Pick) {
-        self.plain.iter_mut().for_each(|p| p.cell = Cell::Pick(last));
+        self.folds.push(Fold::Retract(last));
         for group in &mut self.groups {
             group.value = Cell::Pick(last);
-            for fold in &mut group.folds {
-                if let Fold::Retract(pick) = *fold {
-                    *fold = Fold::Add(pick);
-                }
-            }
+            group.folds.give_back();
+            group.timely.give_back();
         }
     }
 
     fn add(&mut self, pick: Pick) {
-        for plain in &mut self.plain {
-            if !plain.nulls.is_null(pick) {
-                plain.cell = Cell::Pick(pick);
-            }
-        }
+        self.folds.push(Fold::Add(pick));
         self.groups.iter_mut().for_each(|g| g.add(pick));
     }
 
@@ -137,39 +136,22 @@ impl PartialUpdate {
              define sequence groups",
         )
     }
+}
 
-    fn cells(&mut self, cells: &mut Vec<(usize, Cell)>) -> Result<()> {
-        let mut selection = 0;
-        for plain in &self.plain {
-            cells.push((selection, plain.cell));
-            selection += 1;
-        }
-        for group in &mut self.groups {
-            cells.push((selection, group.latest.map_or(Cell::Null, Cell::Pick)));
-            cells.push((selection + 1, group.value));
-            selection += 2;
-            for aggregated in &mut group.functions {
-                cells.push((selection, aggregated.fold(&group.folds, &group.late)?));
-                selection += 1;
-            }
-        }
-        Ok(())
+impl Plain {
+    /// The last value that is not null; of retractions alone the value of the last.
+    fn settle(&self, folds: &Folds) -> Settled {
+        let last = |steps: &[Fold]| {
+            let stands = |step: &&Fold| matches!(step, Fold::Retract(_)) || !self.nulls.is_null(step.pick());
+            steps.iter().rev().find(stands).map_or(Cell::Null, |step| Cell::Pick(step.pick()))
+        };
+        Settled { cells: folds.iter().map(last).collect(), computed: None }
     }
 }
 
 impl Aggregated {
     fn new(plan: &FunctionPlan) -> Result<Self> {
         Ok(Self { column: plan.column, function: plan.build()?, takes_back: plan.refusal().is_none() })
-    }
-
-    /// A late delete of a group that removes rows is taken back by the functions that can; the others keep what they have, as
-    /// nobody could have refused it when it was written.
-    fn fold(&mut self, folds: &[Fold], late: &[usize]) -> Result<Cell> {
-        if self.takes_back || late.is_empty() {
-            return self.function.fold(folds);
-        }
-        let kept = folds.iter().enumerate().filter(|(at, _)| !late.contains(at)).map(|(_, fold)| *fold);
-        self.function.fold(&kept.collect::<Vec<_>>())
     }
 }
 
@@ -187,16 +169,47 @@ impl Group {
             removes: plan.removes,
             latest: None,
             value: Cell::Null,
-            folds: Vec::new(),
-            late: Vec::new(),
+            latests: Vec::new(),
+            values: Vec::new(),
+            folds: Folds::default(),
+            timely: Folds::default(),
         })
     }
 
     fn reset(&mut self) {
         self.latest = None;
         self.value = Cell::Null;
+        self.folds.reopen();
+        self.timely.reopen();
+    }
+
+    /// Notes what the records of a key came to.
+    fn close(&mut self) {
+        self.latests.push(self.latest.map_or(Cell::Null, Cell::Pick));
+        self.values.push(self.value);
+        self.folds.close();
+        self.timely.close();
+    }
+
+    fn push(&mut self, step: Fold) {
+        self.folds.push(step);
+        if self.removes {
+            self.timely.push(step);
+        }
+    }
+
+    /// A late delete of a group that removes rows is taken back by the functions that can; the others keep what they have, as
+    /// nobody could have refused it when it was written.
+    fn settle(&mut self, settled: &mut Vec<Settled>) -> Result<()> {
+        let picked = [std::mem::take(&mut self.latests), std::mem::take(&mut self.values)];
+        settled.extend(picked.map(|cells| Settled { cells, computed: None }));
+        for aggregated in &mut self.functions {
+            let all = aggregated.takes_back || !self.removes;
+            settled.push(aggregated.function.settle(if all { &self.folds } else { &self.timely })?);
+        }
         self.folds.clear();
-        self.late.clear();
+        self.timely.clear();
+        Ok(())
     }
 
     fn skips(&self, pick: Pick) -> bool {
@@ -219,9 +232,9 @@ impl Group {
         if self.is_newer(pick) {
             self.latest = Some(pick);
             self.value = Cell::Pick(pick);
-            self.folds.push(Fold::Add(pick));
+            self.push(Fold::Add(pick));
         } else {
-            self.folds.push(Fold::AddLate(pick));
+            self.push(Fold::AddLate(pick));
         }
     }
 
@@ -236,9 +249,10 @@ impl Group {
             self.latest = Some(record.pick);
             self.value = Cell::Null;
         } else if self.removes && record.kind == DELETE {
-            self.late.push(self.folds.len());
+            self.folds.push(Fold::Retract(record.pick));
+            return false;
         }
-        self.folds.push(Fold::Retract(record.pick));
+        self.push(Fold::Retract(record.pick));
         false
     }
 }
@@ -279,7 +293,7 @@ impl MergeEngine for PartialUpdate {
         }
     }
 
-    fn merge(&mut self, group: &[Record], cells: &mut Vec<(usize, Cell)>) -> Result<Option<Verdict>> {
+    fn merge(&mut self, group: &[Record]) -> Result<Option<Verdict>> {
         self.reset();
         let Some(&first) = group.first() else { return Ok(None) };
         let (mut base, mut inserted) = (first, false);
@@ -296,19 +310,18 @@ impl MergeEngine for PartialUpdate {
         }
         match removed {
             _ if inserted => {}
-            Some(base) => return Ok(Some(Verdict { base, kind: DELETE })),
+            Some(base) => return Ok(Some(Verdict { base, kind: DELETE, folded: None })),
             None => self.take_together(base.pick),
         }
-        self.cells(cells)?;
-        Ok(Some(Verdict { base, kind: if inserted { INSERT } else { DELETE } }))
+        self.groups.iter_mut().for_each(Group::close);
+        let folded = Some(self.folds.close());
+        Ok(Some(Verdict { base, kind: if inserted { INSERT } else { DELETE }, folded }))
     }
 
-    fn computed(&mut self, column: usize) -> Result<Option<ArrayRef>> {
-        for group in &mut self.groups {
-            if let Some(aggregated) = group.functions.iter_mut().find(|f| f.column == column) {
-                return aggregated.function.computed();
-            }
-        }
-        Ok(None)
+    fn settle(&mut self) -> Result<Vec<Settled>> {
+        let mut settled: Vec<Settled> = self.plain.iter().map(|plain| plain.settle(&self.folds)).collect();
+        self.groups.iter_mut().try_for_each(|group| group.settle(&mut settled))?;
+        self.folds.clear();
+        Ok(settled)
     }
 }

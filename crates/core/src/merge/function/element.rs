@@ -175,8 +175,8 @@ impl Elements {
         self.sources[item.0].child.is_null(item.1)
     }
 
-    fn identity(&self, item: Item) -> Vec<u8> {
-        self.sources[item.0].identity.as_ref().map_or_else(Vec::new, |rows| rows.row(item.1).as_ref().to_vec())
+    fn identity(&self, item: Item) -> &[u8] {
+        self.sources[item.0].identity.as_ref().map_or(&[], |rows| rows.row(item.1).data())
     }
 
     /// The time or sequence of an element, for comparison.
@@ -213,7 +213,7 @@ impl Elements {
         let mut table = Table::default();
         for item in acc.into_iter().chain(input) {
             let key = self.identity(item);
-            if table.get(&key).is_none() {
+            if table.get(key).is_none() {
                 table.put(key, item);
             }
         }
@@ -231,8 +231,8 @@ impl Elements {
                 table.put(key, item);
                 continue;
             }
-            match (self.time(item)?, table.get(&key)) {
-                (Time::Removed, _) => table.remove(&key),
+            match (self.time(item)?, table.get(key)) {
+                (Time::Removed, _) => table.remove(key),
                 (Time::Unknown, _) => {}
                 (Time::At(_), None) => table.put(key, item),
                 (Time::At(new), Some(old)) => match self.time(old)? {
@@ -277,7 +277,7 @@ impl Elements {
                     continue;
                 }
                 let key = self.identity(item);
-                match table.get(&key) {
+                match table.get(key) {
                     Some(old) if self.order.is_some() && self.order(item) < self.order(old) => {}
                     Some(_) => table.put(key, item),
                     None if table.len() < limit => table.put(key, item),
@@ -298,11 +298,11 @@ impl Elements {
         match self.rule {
             Rule::MergeMapWithKeyTime => Err(no_retract(&self.plan)),
             Rule::Collect => {
-                let mut taken: HashMap<Vec<u8>, usize> = HashMap::new();
+                let mut taken: HashMap<&[u8], usize> = HashMap::new();
                 for item in input {
                     *taken.entry(self.identity(item)).or_default() += 1;
                 }
-                Ok(Some(acc.into_iter().filter(|&i| !take_one(&mut taken, &self.identity(i))).collect()))
+                Ok(Some(acc.into_iter().filter(|&i| !take_one(&mut taken, self.identity(i))).collect()))
             }
             Rule::MergeMap | Rule::NestedUpdate => {
                 let nested = self.rule == Rule::NestedUpdate;
@@ -315,7 +315,7 @@ impl Elements {
                 let mut kept = Vec::with_capacity(acc.len());
                 for item in acc {
                     let there = !nested || (!self.is_null(item) && self.has_key(item)?);
-                    if there && !gone.contains(&self.identity(item)) {
+                    if there && !gone.contains(self.identity(item)) {
                         kept.push(item);
                     }
                 }
@@ -325,7 +325,7 @@ impl Elements {
     }
 }
 
-fn take_one(taken: &mut HashMap<Vec<u8>, usize>, key: &[u8]) -> bool {
+fn take_one(taken: &mut HashMap<&[u8], usize>, key: &[u8]) -> bool {
     match taken.get_mut(key) {
         Some(count) if *count > 0 => {
             *count -= 1;
@@ -375,40 +375,58 @@ fn key_time(entry: &ArrowType, name: Option<&str>) -> Result<Identity> {
     }
 }
 
-/// Elements by identity in the order of first appearance.
+/// Elements by identity in the order of first appearance. A key has few of them as a rule, which are compared one by one.
 #[derive(Default)]
-struct Table {
-    at: HashMap<Vec<u8>, usize>,
-    items: Vec<Option<Item>>,
+struct Table<'a> {
+    items: Vec<(&'a [u8], Option<Item>)>,
+    /// Places by identity, from [`FEW`] elements on.
+    at: HashMap<&'a [u8], usize>,
+    removed: usize,
 }
 
-impl Table {
+/// Elements up to which looking at all of them is faster than a hash of one.
+const FEW: usize = 16;
+
+impl<'a> Table<'a> {
     fn len(&self) -> usize {
-        self.at.len()
+        self.items.len() - self.removed
+    }
+
+    fn place(&self, key: &[u8]) -> Option<usize> {
+        if self.items.len() < FEW {
+            return self.items.iter().rposition(|(k, item)| item.is_some() && *k == key);
+        }
+        self.at.get(key).copied()
     }
 
     fn get(&self, key: &[u8]) -> Option<Item> {
-        self.at.get(key).and_then(|&at| self.items[at])
+        self.items.get(self.place(key)?)?.1
     }
 
-    fn put(&mut self, key: Vec<u8>, item: Item) {
-        match self.at.get(&key) {
-            Some(&at) => self.items[at] = Some(item),
-            None => {
-                self.at.insert(key, self.items.len());
-                self.items.push(Some(item));
-            }
+    fn put(&mut self, key: &'a [u8], item: Item) {
+        if let Some(there) = self.place(key).and_then(|at| self.items.get_mut(at)) {
+            there.1 = Some(item);
+            return;
+        }
+        self.items.push((key, Some(item)));
+        if self.items.len() == FEW {
+            let places = self.items.iter().enumerate().filter(|(_, (_, item))| item.is_some());
+            self.at = places.map(|(at, (key, _))| (*key, at)).collect();
+        } else if self.items.len() > FEW {
+            self.at.insert(key, self.items.len() - 1);
         }
     }
 
     fn remove(&mut self, key: &[u8]) {
-        if let Some(at) = self.at.remove(key) {
-            self.items[at] = None;
+        if let Some(at) = self.place(key) {
+            self.items[at].1 = None;
+            self.removed += 1;
+            self.at.remove(key);
         }
     }
 
     fn into_items(self) -> Vec<Item> {
-        self.items.into_iter().flatten().collect()
+        self.items.into_iter().filter_map(|(_, item)| item).collect()
     }
 }
 

@@ -6,6 +6,7 @@
 mod bitmap;
 mod decimal;
 mod element;
+mod fold;
 mod nested;
 mod number;
 mod select;
@@ -20,18 +21,9 @@ use arrow_array::ArrayRef;
 use linn_format::types::{DataField, Kind};
 use linn_format::{Error, Result, ResultExt};
 
-use super::source::{Cell, Pick};
-
-/// A step of a fold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fold {
-    /// A value arrives in order.
-    Add(Pick),
-    /// A value arrives that belongs before those seen so far.
-    AddLate(Pick),
-    /// A value is taken back.
-    Retract(Pick),
-}
+use super::engine::Settled;
+use super::source::Cell;
+pub(crate) use fold::{Fold, Folds};
 
 /// A running function.
 pub(crate) trait Function: Send {
@@ -44,9 +36,24 @@ pub(crate) trait Function: Send {
     /// Folds the steps of one key, from nothing.
     fn fold(&mut self, folds: &[Fold]) -> Result<Cell>;
 
+    /// Folds the steps of many keys: what [`Function::fold`] says of each, without a call for each.
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<()> {
+        folds.iter().try_for_each(|steps| {
+            cells.push(self.fold(steps)?);
+            Ok(())
+        })
+    }
+
     /// What was computed since the last call, in the order of [`Cell::Computed`].
     fn computed(&mut self) -> Result<Option<ArrayRef>> {
         Ok(None)
+    }
+
+    /// The cells of many keys with what was computed for them.
+    fn settle(&mut self, folds: &Folds) -> Result<Settled> {
+        let mut cells = Vec::with_capacity(folds.len());
+        self.fold_all(folds, &mut cells)?;
+        Ok(Settled { cells, computed: self.computed()? })
     }
 }
 

@@ -68,7 +68,7 @@ impl NestedPartial {
         )
     }
 
-    fn identity(&self, row: &Row) -> Option<&[u8]> {
+    fn identity<'s>(&'s self, row: &Row) -> Option<&'s [u8]> {
         let &field = self.key.first()?;
         let (source, at) = (*row.get(field)?)?;
         Some(self.sources[source].1.row(at).data())
@@ -76,11 +76,10 @@ impl NestedPartial {
 
     fn add(&self, acc: Option<Vec<Row>>, input: Option<Vec<Row>>) -> Result<Option<Vec<Row>>> {
         let Some(input) = input else { return Ok(acc) };
-        let mut at: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut at: HashMap<&[u8], usize> = HashMap::new();
         let mut rows: Vec<Row> = Vec::new();
         for row in acc.unwrap_or_default().into_iter().chain(input) {
             let Some(key) = self.identity(&row) else { continue };
-            let key = key.to_vec();
             if !self.counts(&row)? {
                 continue;
             }

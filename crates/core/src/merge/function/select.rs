@@ -2,10 +2,12 @@
 
 use std::cmp::Ordering;
 
-use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StringArray, make_array};
+use linn_format::types::{DataField, DataType, Kind};
 use linn_format::{Error, Result};
 
-use super::{Fold, Function, FunctionPlan, no_retract};
+use super::{Fold, Folds, Function, FunctionPlan, no_retract};
 use crate::merge::key::{KeyEncoder, Keys};
 use crate::merge::source::{Cell, Nulls, Pick, retain};
 
@@ -25,25 +27,131 @@ pub(super) struct Select {
     plan: FunctionPlan,
     choice: Choice,
     nulls: Nulls,
-    order: Option<(KeyEncoder, Vec<Keys>)>,
+    order: Option<Order>,
+}
+
+/// What greatest and least values are found by. Only values that are not null are compared.
+enum Order {
+    Encoded(KeyEncoder, Vec<Keys>),
+    Text(Vec<StringArray>),
+}
+
+impl Order {
+    fn of(field: &DataField) -> Result<Self> {
+        if matches!(field.data_type.kind, Kind::Char(_) | Kind::Varchar(_)) {
+            return Ok(Self::Text(Vec::new()));
+        }
+        let data_type = DataType { kind: field.data_type.kind.clone(), nullable: false };
+        let field = DataField { data_type, ..field.clone() };
+        let encoder = KeyEncoder::new(vec![0], &[&field], false)
+            .map_err(|_| Error::invalid("the aggregate function does not take this column type"))?;
+        Ok(Self::Encoded(encoder, Vec::new()))
+    }
+
+    fn add_source(&mut self, column: &ArrayRef) -> Result<()> {
+        match self {
+            Self::Encoded(encoder, keys) => {
+                let values = without_nulls(column)?;
+                keys.push(encoder.encode(std::slice::from_ref(&values), column.len())?);
+            }
+            Self::Text(arrays) => {
+                let array = column.as_string_opt::<i32>();
+                arrays.push(array.ok_or_else(|| Error::internal("a STRING column is not Utf8 in a merge"))?.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn retain(&mut self, keep: &[usize]) {
+        match self {
+            Self::Encoded(_, keys) => retain(keys, keep),
+            Self::Text(arrays) => retain(arrays, keep),
+        }
+    }
+
+    fn compare(&self, a: Pick, b: Pick) -> Ordering {
+        match self {
+            Self::Encoded(_, keys) => {
+                keys[a.source as usize].compare(a.row as usize, &keys[b.source as usize], b.row as usize)
+            }
+            Self::Text(arrays) => text(arrays, a).cmp(text(arrays, b)),
+        }
+    }
+}
+
+fn text(arrays: &[StringArray], pick: Pick) -> &str {
+    arrays[pick.source as usize].value(pick.row as usize)
+}
+
+fn words(keys: &Keys) -> Option<&[u64]> {
+    if let Keys::U64(words) = keys { Some(words) } else { None }
+}
+
+/// The same values, with something or other where there was a null.
+fn without_nulls(column: &ArrayRef) -> Result<ArrayRef> {
+    if column.null_count() == 0 {
+        return Ok(column.clone());
+    }
+    Ok(make_array(column.to_data().into_builder().nulls(None).build()?))
 }
 
 impl Select {
     pub(super) fn new(plan: &FunctionPlan, choice: Choice) -> Result<Self> {
         let order = match choice {
-            Choice::Max | Choice::Min => {
-                let encoder = KeyEncoder::new(vec![0], &[&plan.field], false)
-                    .map_err(|_| Error::invalid("the aggregate function does not take this column type"))?;
-                Some((encoder, Vec::new()))
-            }
+            Choice::Max | Choice::Min => Some(Order::of(&plan.field)?),
             _ => None,
         };
         Ok(Self { plan: plan.clone(), choice, nulls: Nulls::default(), order })
     }
 
     fn compare(&self, a: Pick, b: Pick) -> Ordering {
-        let Some((_, keys)) = &self.order else { return Ordering::Equal };
-        keys[a.source as usize].compare(a.row as usize, &keys[b.source as usize], b.row as usize)
+        self.order.as_ref().map_or(Ordering::Equal, |order| order.compare(a, b))
+    }
+
+    /// What [`Function::fold`] says of keys whose values all arrive in order.
+    fn settle_additions(&self, folds: &Folds, cells: &mut Vec<Cell>) {
+        match (self.choice, &self.order) {
+            (Choice::Last, _) => self.put(folds, cells, |steps| steps.last().copied()),
+            (Choice::First, _) => self.put(folds, cells, |steps| steps.first().copied()),
+            (Choice::LastNonNull, _) => {
+                self.put(folds, cells, |steps| steps.iter().rev().find(|s| !self.nulls.is_null(s.pick())).copied());
+            }
+            (Choice::FirstNonNull, _) => {
+                self.put(folds, cells, |steps| steps.iter().find(|s| !self.nulls.is_null(s.pick())).copied());
+            }
+            (Choice::Max | Choice::Min, Some(Order::Text(arrays))) => {
+                self.put_extremes(folds, cells, |a, b| text(arrays, a).cmp(text(arrays, b)));
+            }
+            (Choice::Max | Choice::Min, Some(Order::Encoded(_, keys))) => {
+                match keys.iter().map(words).collect::<Option<Vec<_>>>() {
+                    Some(words) => {
+                        let word = |pick: Pick| words[pick.source as usize][pick.row as usize];
+                        self.put_extremes(folds, cells, |a, b| word(a).cmp(&word(b)));
+                    }
+                    None => self.put_extremes(folds, cells, |a, b| self.compare(a, b)),
+                }
+            }
+            (Choice::Max | Choice::Min, None) => {}
+        }
+    }
+
+    fn put(&self, folds: &Folds, cells: &mut Vec<Cell>, choose: impl Fn(&[Fold]) -> Option<Fold>) {
+        cells.extend(folds.iter().map(|steps| match choose(steps) {
+            Some(step) if !self.nulls.is_null(step.pick()) => Cell::Pick(step.pick()),
+            _ => Cell::Null,
+        }));
+    }
+
+    /// The first of the greatest values, the last of the least.
+    fn put_extremes(&self, folds: &Folds, cells: &mut Vec<Cell>, compare: impl Fn(Pick, Pick) -> Ordering) {
+        let greatest = self.choice == Choice::Max;
+        cells.extend(folds.iter().map(|steps| {
+            let values = steps.iter().map(|step| step.pick()).filter(|pick| !self.nulls.is_null(*pick));
+            let better = |acc: Pick, input: Pick| {
+                if (compare(acc, input) == Ordering::Less) == greatest { input } else { acc }
+            };
+            values.reduce(better).map_or(Cell::Null, Cell::Pick)
+        }));
     }
 
     fn add(&self, acc: Option<Pick>, started: bool, input: Pick) -> Option<Pick> {
@@ -86,17 +194,25 @@ impl Select {
 impl Function for Select {
     fn add_source(&mut self, column: &ArrayRef) -> Result<()> {
         self.nulls.push(column);
-        if let Some((encoder, keys)) = &mut self.order {
-            keys.push(encoder.encode(std::slice::from_ref(column), column.len())?);
-        }
-        Ok(())
+        self.order.as_mut().map_or(Ok(()), |order| order.add_source(column))
     }
 
     fn retain_sources(&mut self, keep: &[usize]) {
         self.nulls.retain(keep);
-        if let Some((_, keys)) = &mut self.order {
-            retain(keys, keep);
+        if let Some(order) = &mut self.order {
+            order.retain(keep);
         }
+    }
+
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<()> {
+        if folds.adds_only() {
+            self.settle_additions(folds, cells);
+            return Ok(());
+        }
+        folds.iter().try_for_each(|steps| {
+            cells.push(self.fold(steps)?);
+            Ok(())
+        })
     }
 
     fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {

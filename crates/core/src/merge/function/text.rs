@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
 use linn_format::{Error, Result};
 
-use super::{Fold, Function, FunctionPlan, no_retract};
+use super::{Fold, Folds, Function, FunctionPlan, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// The function `listagg`.
@@ -14,19 +14,15 @@ pub(super) struct ListAgg {
     plan: FunctionPlan,
     delimiter: String,
     sources: Vec<StringArray>,
-    results: Vec<String>,
+    /// What was joined, one text after the other, and where each ends.
+    joined: String,
+    ends: Vec<usize>,
 }
 
 impl ListAgg {
     pub(super) fn new(plan: &FunctionPlan) -> Self {
         let delimiter = plan.options.delimiter.clone().unwrap_or_else(|| ",".to_owned());
-        Self { plan: plan.clone(), delimiter, sources: Vec::new(), results: Vec::new() }
-    }
-
-    fn value(&self, pick: Pick) -> Option<&str> {
-        let source = &self.sources[pick.source as usize];
-        let row = pick.row as usize;
-        source.is_valid(row).then(|| source.value(row))
+        Self { plan: plan.clone(), delimiter, sources: Vec::new(), joined: String::new(), ends: Vec::new() }
     }
 
     /// `acc` followed by `input`; blank means neutral.
@@ -48,6 +44,39 @@ impl ListAgg {
         }
         Some(joined)
     }
+}
+
+impl ListAgg {
+    /// What [`Function::fold`] says of values that all arrive in order, without a text of its own for each key.
+    fn append(&mut self, steps: &[Fold]) -> Cell {
+        let (mut first, mut joins) = (None, false);
+        for step in steps {
+            let Some(text) = value(&self.sources, step.pick()).filter(|text| !is_blank(text)) else { continue };
+            match first {
+                None => {
+                    first = Some(step.pick());
+                    continue;
+                }
+                Some(pick) if !joins => self.joined.push_str(value(&self.sources, pick).unwrap_or_default()),
+                Some(_) => {}
+            }
+            joins = true;
+            self.joined.push_str(&self.delimiter);
+            self.joined.push_str(text);
+        }
+        if joins { self.end() } else { first.map_or(Cell::Null, Cell::Pick) }
+    }
+
+    /// Ends a text.
+    fn end(&mut self) -> Cell {
+        self.ends.push(self.joined.len());
+        Cell::Computed(self.ends.len() as u32 - 1)
+    }
+}
+
+fn value(sources: &[StringArray], pick: Pick) -> Option<&str> {
+    let (source, row) = (&sources[pick.source as usize], pick.row as usize);
+    source.is_valid(row).then(|| source.value(row))
 }
 
 fn tokens<'a>(text: &'a str, delimiter: &str) -> Vec<&'a str> {
@@ -74,8 +103,8 @@ impl Function for ListAgg {
         let mut acc: Option<String> = None;
         for &fold in folds {
             acc = match fold {
-                Fold::Add(pick) => self.join(acc, self.value(pick)),
-                Fold::AddLate(pick) => self.join(self.value(pick).map(str::to_owned), acc.as_deref()),
+                Fold::Add(pick) => self.join(acc, value(&self.sources, pick)),
+                Fold::AddLate(pick) => self.join(value(&self.sources, pick).map(str::to_owned), acc.as_deref()),
                 Fold::Retract(_) if self.plan.options.ignore_retract => acc,
                 Fold::Retract(_) => return Err(no_retract(&self.plan)),
             };
@@ -83,13 +112,29 @@ impl Function for ListAgg {
         Ok(match acc {
             None => Cell::Null,
             Some(text) => {
-                self.results.push(text);
-                Cell::Computed(self.results.len() as u32 - 1)
+                self.joined.push_str(&text);
+                self.end()
             }
         })
     }
 
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<()> {
+        let plain = folds.adds_only() && !self.plan.options.distinct;
+        folds.iter().try_for_each(|steps| {
+            cells.push(if plain { self.append(steps) } else { self.fold(steps)? });
+            Ok(())
+        })
+    }
+
     fn computed(&mut self) -> Result<Option<ArrayRef>> {
-        Ok(Some(Arc::new(StringArray::from_iter_values(std::mem::take(&mut self.results)))))
+        let mut start = 0;
+        let texts = std::mem::take(&mut self.ends).into_iter().map(|end| {
+            let text = &self.joined[start..end];
+            start = end;
+            text
+        });
+        let texts = StringArray::from_iter_values(texts);
+        self.joined.clear();
+        Ok(Some(Arc::new(texts)))
     }
 }

@@ -118,3 +118,41 @@ fn a_writer_compacts_as_it_goes() {
         writer.close().await.unwrap();
     });
 }
+
+#[test]
+fn compactions_and_nothing_else_keep_within_their_budget() {
+    block_on(async {
+        const LIMIT: i64 = 100;
+        let limit = format!("{LIMIT} b");
+        let options = [("bucket", "1"), ("linn.compaction.io-limit", &limit), ("write-only", "true")];
+        let table = table(memory(), schema(true, true, &options)).await;
+        let now = || table.env().clock.now_millis();
+        let start = now();
+        for (identifier, (keys, value)) in [(0..100, "a"), (20..60, "b"), (0..40, "c")].into_iter().enumerate() {
+            let mut writer = table.writer("test").unwrap();
+            writer.write(&batch(keys, value), None).await.unwrap();
+            commit(&table, identifier as i64, writer.prepare_commit(true).await.unwrap()).await;
+            writer.close().await.unwrap();
+        }
+        assert_eq!(now(), start, "a flush is no compaction");
+        let messages = table.compact(None, true).await.unwrap();
+        let files = messages.iter().flat_map(|m| m.compact_before.iter().chain(&m.compact_after));
+        let bytes: i64 = files.map(|f| f.file_size).sum();
+        let allowed = (now() - start) / 1000 * LIMIT;
+        assert!(allowed >= bytes / 2, "{bytes} bytes were moved where {allowed} are allowed");
+        commit(&table, 9, messages).await;
+        assert_eq!(read(&table).await.0, expected());
+
+        // The same beside a writer.
+        let compacting = [("write-only", "false"), ("num-sorted-run.compaction-trigger", "2")];
+        let table = table.with_options(&compacting.into_iter().collect()).unwrap();
+        let before = now();
+        let mut writer = table.writer("test").unwrap();
+        for identifier in 10..13 {
+            writer.write(&batch(0..100, "d"), None).await.unwrap();
+            commit(&table, identifier, writer.prepare_commit(true).await.unwrap()).await;
+        }
+        writer.close().await.unwrap();
+        assert!(now() > before, "the compaction of the writer waits");
+    });
+}

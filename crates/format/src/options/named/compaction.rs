@@ -216,6 +216,18 @@ impl Options {
         Ok(set.or(needed.then_some(1)))
     }
 
+    /// Bytes a second that compactions may read and write, where they are limited.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no size, and for none at all.
+    pub fn compaction_io_limit(&self) -> Result<Option<u64>> {
+        let def = &compaction::LINN_COMPACTION_IO_LIMIT;
+        match self.memory_opt(def)? {
+            Some(0) => Err(invalid_value(def.key, "0", &Error::invalid("expected at least one byte"))),
+            limit => Ok(limit),
+        }
+    }
+
     /// A number that must be at least 1, with a default.
     pub(super) fn positive(&self, def: &OptionDef) -> Result<usize> {
         let value = self.positive_opt(def)?;

@@ -88,6 +88,10 @@ options! {
         "full-compaction.delta-commits", Int, None, [], false,
         "Commits between full compactions."
     );
+    LINN_COMPACTION_IO_LIMIT = (
+        "linn.compaction.io-limit", Memory, None, [], false,
+        "Bytes a second that the compactions of one writer or one job read and write together."
+    );
     NUM_LEVELS = ("num-levels", Int, None, [], false, "Number of levels.");
     NUM_SORTED_RUN_COMPACTION_TRIGGER = (
         "num-sorted-run.compaction-trigger", Int, Some("5"), [], false,
