@@ -13,7 +13,9 @@ pub mod compact;
 pub mod file;
 #[cfg(test)]
 mod fixture;
+pub mod invariants;
 mod lookup;
+pub mod maintain;
 pub mod manifest;
 pub mod merge;
 mod postpone;
@@ -36,5 +38,5 @@ pub use commit::{Commit, CommitMessage, CommitOutcome, Committer};
 pub use scan::{Plan, Split};
 pub use schema::Schemas;
 pub use seam::{Clock, Env, Ids, Pool, Spawn, Storage};
-pub use snapshot::{Snapshots, Tags};
+pub use snapshot::{Changelogs, Snapshots, Tags};
 pub use table::Table;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SessionStateBuilder;
@@ -11,7 +12,7 @@ use datafusion::prelude::SessionConfig;
 use futures::TryStreamExt;
 use linn::format::BatchStream;
 use linn::format::predicate::Predicate;
-use linn::{Catalog, Identifier, Result};
+use linn::{Catalog, Error, Identifier, Result};
 
 use crate::error::ours;
 use crate::parse::{mark, parse, split};
@@ -102,6 +103,15 @@ impl Session {
 
     pub(crate) fn context(&self) -> &SessionContext {
         &self.context
+    }
+
+    /// Whether a text as a whole is of a regular expression.
+    pub(crate) async fn matches(&self, text: &str, pattern: &str) -> Result<bool> {
+        let quoted = |text: &str| text.replace('\'', "''");
+        let query = format!("SELECT regexp_like('{}', '^(?:{})$')", quoted(text), quoted(pattern));
+        let rows = self.context.sql(&query).await.map_err(ours)?.collect().await.map_err(ours)?;
+        let found = rows.first().and_then(|batch| batch.column(0).as_boolean_opt().map(|column| column.value(0)));
+        found.ok_or_else(|| Error::internal("regexp_like gave no answer"))
     }
 
     /// The table that the parts of a name mean.

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::maintain::ExpireArgs;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
     /// List snapshots, newest last
@@ -20,6 +22,8 @@ pub(crate) enum SnapshotCommand {
     Rollback(RollbackArgs),
     /// Show what differs between two snapshots or tags, in rows or in files
     Diff(DiffArgs),
+    /// Expire snapshots by number and age
+    Expire(ExpireArgs),
 }
 
 #[derive(Debug, Args)]
@@ -224,6 +228,13 @@ pub(crate) enum FilesCommand {
         /// Snapshot id
         #[arg(long)]
         snapshot: Option<i64>,
+    },
+    /// Go on without data files that are lost; their rows are gone for good
+    Repair {
+        /// Table as `db.table`
+        table: String,
+        #[command(flatten)]
+        sure: Sure,
     },
 }
 

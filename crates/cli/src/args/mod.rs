@@ -2,6 +2,7 @@
 
 mod follow;
 mod history;
+mod maintain;
 mod rows;
 mod table;
 
@@ -14,6 +15,7 @@ pub(crate) use history::{
     BranchCommand, CompactArgs, CompactCommand, CompactRunArgs, DiffArgs, FilesCommand, RollbackArgs, RollbackTarget,
     SnapshotCommand, Sure, TagCommand, TagTarget,
 };
+pub(crate) use maintain::{ChangelogCommand, CheckArgs, ExpireArgs, ManifestCommand, OrphanCommand, PartitionCommand};
 pub(crate) use rows::{DeleteArgs, ExportArgs, FileKind, ImportArgs, InputArgs, ReadArgs};
 pub(crate) use table::{AlterArgs, CreateArgs, TableCommand};
 
@@ -103,6 +105,22 @@ pub(crate) enum Command {
     /// Compaction
     #[command(subcommand)]
     Compact(CompactCommand),
+    /// Changelogs that outlive their snapshots
+    #[command(subcommand)]
+    Changelog(ChangelogCommand),
+    /// Partitions of a table
+    #[command(subcommand)]
+    Partition(PartitionCommand),
+    /// Manifests of a table
+    #[command(subcommand)]
+    Manifest(ManifestCommand),
+    /// Files that nothing refers to
+    #[command(subcommand)]
+    Orphan(OrphanCommand),
+    /// Check that tables keep their promises, and say what to do where they do not
+    Check(CheckArgs),
+    /// Try out whether the warehouse's store can hold tables
+    Doctor,
     /// Table options and what they mean
     #[command(subcommand)]
     Option(OptionCommand),

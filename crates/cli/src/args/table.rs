@@ -37,6 +37,14 @@ pub(crate) enum TableCommand {
         #[arg(long)]
         yes: bool,
     },
+    /// Remove all rows, tags, branches, consumers and the whole history; the table and its schema stay
+    Purge {
+        /// Table as `db.table`
+        table: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
     /// Read rows
     Read(ReadArgs),
     /// Print changes as they come, until interrupted

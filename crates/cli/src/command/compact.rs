@@ -116,7 +116,7 @@ async fn compact_one(
 
 /// The tables that names and patterns mean: `db.table`, `table` of the default database, `db` or `db.*` for all tables of a
 /// database, and `*` and `?` anywhere.
-async fn targets(catalog: &dyn Catalog, names: &[String]) -> Result<Vec<Identifier>> {
+pub(super) async fn targets(catalog: &dyn Catalog, names: &[String]) -> Result<Vec<Identifier>> {
     let mut found = Vec::new();
     for name in names {
         let before = found.len();

@@ -9,7 +9,7 @@ use linn::format::partition::{partition_path, partition_value};
 use linn::format::row::BinaryRow;
 use linn::{Result, Table};
 
-use super::{snapshot, tree};
+use super::{orphan, snapshot, tree};
 use crate::args::FilesCommand;
 use crate::context::Context;
 use crate::output::{Columns, print};
@@ -35,6 +35,7 @@ pub(super) async fn run(context: &Context, command: FilesCommand) -> Result<()> 
             let table = context.table(&table).await?;
             print(&tree::draw(&table, &buckets(&table, snapshot).await?)?)
         }
+        FilesCommand::Repair { table, sure } => orphan::repair(context, &table, &sure).await,
     }
 }
 

@@ -3,18 +3,23 @@
 mod alter;
 mod analyze;
 mod branch;
+mod check;
 mod compact;
 mod config;
 mod consumer;
 mod db;
 mod delete;
 mod diff;
+mod expire;
 mod explain;
 mod export;
 mod files;
 mod import;
 mod option;
+mod orphan;
+mod partition;
 mod read;
+mod removal;
 mod rollback;
 mod show;
 mod snapshot;
@@ -48,6 +53,12 @@ pub(crate) async fn run(cli: Cli) -> Result<()> {
         Command::Consumer(command) => consumer::run(&context, command).await,
         Command::Files(command) => files::run(&context, command).await,
         Command::Compact(command) => compact::run(&context, command).await,
+        Command::Changelog(command) => expire::changelogs(&context, command).await,
+        Command::Partition(command) => partition::run(&context, command).await,
+        Command::Manifest(command) => orphan::manifests(&context, command).await,
+        Command::Orphan(command) => orphan::run(&context, command).await,
+        Command::Check(args) => check::run(&context, &args).await,
+        Command::Doctor => check::doctor(&context).await,
         Command::Option(command) => option::run(&context, &command),
         Command::Config(command) => config::run(&context, &command),
         Command::Completions { shell } => {
@@ -66,6 +77,7 @@ async fn of_table(context: &Context, command: TableCommand) -> Result<()> {
         TableCommand::Create(args) => table::create(context, args).await,
         TableCommand::Alter(args) => alter::run(context, args).await,
         TableCommand::Drop { table, if_exists, yes } => table::drop(context, &table, if_exists, yes).await,
+        TableCommand::Purge { table, yes } => table::purge(context, &table, yes).await,
         TableCommand::Read(args) => read::run(context, &args).await,
         TableCommand::Tail(args) => tail::run(context, &args).await,
         TableCommand::Import(args) => import::run(context, args, false).await,

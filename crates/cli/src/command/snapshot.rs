@@ -14,6 +14,7 @@ use crate::output::{Columns, print, time};
 pub(super) async fn run(context: &Context, command: SnapshotCommand) -> Result<()> {
     match command {
         SnapshotCommand::List { table } => list(context, &context.table(&table).await?).await,
+        SnapshotCommand::Expire(args) => super::expire::snapshots(context, &args).await,
         SnapshotCommand::Show { table, id } => {
             let table = context.table(&table).await?;
             let snapshot = find(&table, id).await?;

@@ -61,6 +61,16 @@ pub(super) async fn drop(context: &Context, name: &str, if_exists: bool, yes: bo
     Ok(())
 }
 
+pub(super) async fn purge(context: &Context, name: &str, yes: bool) -> Result<()> {
+    let table = context.table(name).await?;
+    let what = format!("remove all rows of {}, with its tags, branches, consumers and history", table.name());
+    if confirmed(&what, yes)? {
+        let files = linn::core::maintain::purge(&table).await?;
+        eprintln!("{} is empty; {files} files are gone", table.name());
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

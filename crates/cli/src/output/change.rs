@@ -160,13 +160,11 @@ fn events(rows: &RecordBatch, source: &Value) -> Result<Vec<Value>> {
     writer.finish()?;
     let text = writer.into_inner();
     let lines = serde_json::Deserializer::from_slice(&text).into_iter::<Value>();
-    let mut images = lines.collect::<std::result::Result<Vec<_>, _>>().map_err(|e| {
-        Error::internal("rows are not JSON").with_source(e)
-    })?;
+    let mut images = lines
+        .collect::<std::result::Result<Vec<_>, _>>()
+        .map_err(|e| Error::internal("rows are not JSON").with_source(e))?;
     let now = SystemClock.now_millis();
-    let event = |op: &str, before: Value, after: Value| {
-        json!({"before": before, "after": after, "op": op, "source": source, "ts_ms": now})
-    };
+    let event = |op: &str, before: Value, after: Value| json!({"before": before, "after": after, "op": op, "source": source, "ts_ms": now});
     let mut events = Vec::with_capacity(rows.num_rows());
     let mut image = |row: usize| images.get_mut(row).map(Value::take).unwrap_or_default();
     let mut row = 0;

@@ -109,8 +109,10 @@ impl Place<'_> {
 
     fn set_output(&mut self, name: &str) -> Result<()> {
         match OutputFormat::from_str(name, true) {
-            Ok(OutputFormat::Arrow | OutputFormat::Debezium) | Err(_) => Err(Error::invalid(format!("{name:?} is no format for a terminal"))
-                .with_hint("\\o takes table, json, ndjson, csv, tsv or markdown")),
+            Ok(OutputFormat::Arrow | OutputFormat::Debezium) | Err(_) => {
+                Err(Error::invalid(format!("{name:?} is no format for a terminal"))
+                    .with_hint("\\o takes table, json, ndjson, csv, tsv or markdown"))
+            }
             Ok(format) => {
                 self.context.output = format;
                 Ok(())

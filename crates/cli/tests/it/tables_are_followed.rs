@@ -8,14 +8,23 @@ use crate::run::Place;
 fn place() -> Place {
     let place = Place::new();
     place.ok(&[
-        "table", "create", "default.t", "-C", "k INT NOT NULL", "-C", "v STRING", "--primary-key", "k", "-O", "bucket=1",
-        "-O", "changelog-producer=lookup",
+        "table",
+        "create",
+        "default.t",
+        "-C",
+        "k INT NOT NULL",
+        "-C",
+        "v STRING",
+        "--primary-key",
+        "k",
+        "-O",
+        "bucket=1",
+        "-O",
+        "changelog-producer=lookup",
     ]);
-    for statement in [
-        "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
-        "INSERT INTO t VALUES (1, 'c')",
-        "DELETE FROM t WHERE k = 1",
-    ] {
+    for statement in
+        ["INSERT INTO t VALUES (1, 'a'), (2, 'b')", "INSERT INTO t VALUES (1, 'c')", "DELETE FROM t WHERE k = 1"]
+    {
         place.ok(&["sql", "-c", statement]);
     }
     place

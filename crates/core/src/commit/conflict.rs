@@ -194,7 +194,7 @@ fn overlap<'a>(files: &[&'a Simple], types: &[DataType]) -> Result<Option<(&'a S
 }
 
 /// Keys in order, nulls first.
-pub(super) fn compare(a: &[Option<linn_format::datum::Datum>], b: &[Option<linn_format::datum::Datum>]) -> Ordering {
+pub(crate) fn compare(a: &[Option<linn_format::datum::Datum>], b: &[Option<linn_format::datum::Datum>]) -> Ordering {
     let order = |(a, b): (&Option<linn_format::datum::Datum>, &Option<linn_format::datum::Datum>)| match (a, b) {
         (Some(a), Some(b)) => a.compare(b).unwrap_or(Ordering::Equal),
         (a, b) => a.is_some().cmp(&b.is_some()),

@@ -20,6 +20,7 @@ mod overwrite;
 mod publish;
 mod restore;
 mod rewound;
+mod rewrite;
 mod settings;
 mod strict;
 mod upgrade;
@@ -31,9 +32,12 @@ use linn_format::options::table::commit::COMMIT_USER_PREFIX;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SnapshotId};
 
+pub(crate) use conflict::compare as compare_keys;
 pub use message::CommitMessage;
 pub use overwrite::Overwrite;
+pub use rewrite::{Rewritten, compact_manifests, remove_lost_manifests};
 
+use crate::maintain::Upkeep;
 use crate::table::Table;
 use attempt::{Committed, Phase, Provider};
 use change::Changes;
@@ -123,11 +127,17 @@ pub struct Committer {
     table: Table,
     user: String,
     state: tokio::sync::Mutex<attempt::State>,
+    upkeep: Upkeep,
 }
 
 impl Committer {
     fn new(table: &Table, user: String) -> Self {
-        Self { table: table.clone(), user, state: tokio::sync::Mutex::new(attempt::State::new(table)) }
+        Self {
+            table: table.clone(),
+            user,
+            state: tokio::sync::Mutex::new(attempt::State::new(table)),
+            upkeep: Upkeep::default(),
+        }
     }
 
     /// The user.
@@ -161,7 +171,10 @@ impl Committer {
         if !changes.compact.is_empty() {
             phases.push(Phase::new(&self.table, &commit, CommitKind::Compact, true, Provider::Fixed(changes.compact)));
         }
-        self.run(&mut state, &settings, phases).await
+        let outcome = self.run(&mut state, &settings, phases).await?;
+        drop(state);
+        self.keep_up(&outcome, commit.identifier).await;
+        Ok(outcome)
     }
 
     /// Replaces the rows of `target` by those of the messages. Changelog files of the messages are not committed.
@@ -185,7 +198,20 @@ impl Committer {
         if !changes.compact.is_empty() {
             phases.push(Phase::new(&self.table, &commit, CommitKind::Compact, true, Provider::Fixed(changes.compact)));
         }
-        self.run(&mut state, &settings, phases).await
+        let outcome = self.run(&mut state, &settings, phases).await?;
+        drop(state);
+        self.keep_up(&outcome, commit.identifier).await;
+        Ok(outcome)
+    }
+
+    /// Lets expire what is due after new snapshots.
+    async fn keep_up(&self, outcome: &CommitOutcome, identifier: i64) {
+        let (CommitOutcome::Committed(snapshots) | CommitOutcome::CompactionLost { snapshots, .. }) = outcome else {
+            return;
+        };
+        if let Some(newest) = snapshots.last() {
+            self.upkeep.after(&self.table, *newest, identifier).await;
+        }
     }
 
     /// Removes all rows of the partitions that match any of these specs: some or all partition keys with their values as

@@ -92,6 +92,24 @@ impl Manifests {
         Ok(batch)
     }
 
+    /// A manifest list that is read once: from the cache if it is there, but not kept in it.
+    pub(crate) async fn peek_list(&self, name: &str) -> Result<Vec<ManifestMeta>> {
+        if let Some(list) = self.table.manifest_cache().list(name) {
+            return Ok((*list).clone());
+        }
+        let path = self.table.manifest_path(name);
+        read_manifest_list(&self.read(&path).await?).context("path", path)
+    }
+
+    /// A manifest that is read once: from the cache if it is there, but not kept in it.
+    pub(crate) async fn peek_manifest(&self, name: &str) -> Result<Arc<EntryBatch>> {
+        if let Some(batch) = self.table.manifest_cache().get(name, StatsColumns::Keys) {
+            return Ok(batch);
+        }
+        let path = self.table.manifest_path(name);
+        read_manifest_columns(&self.read(&path).await?, StatsColumns::Keys).context("path", path).map(Arc::new)
+    }
+
     /// The index manifest of a snapshot; empty when it has none.
     ///
     /// # Errors

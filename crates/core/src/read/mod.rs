@@ -130,7 +130,9 @@ impl ReadBuilder {
     pub fn build(self) -> Result<Read> {
         let Self { table, fields, filter, limit, sequence_numbers, unmatched } = self;
         if sequence_numbers && !table.schema().is_primary_key_table() {
-            return Err(Error::invalid("rows without a primary key have no sequence number").with("table", table.name()));
+            return Err(
+                Error::invalid("rows without a primary key have no sequence number").with("table", table.name())
+            );
         }
         let (table, fields, spelling) = spelling::of(table, fields)?;
         let mut read_fields = fields.clone();
@@ -331,8 +333,9 @@ impl Read {
         };
         let runs = runs.into_iter().map(run).collect();
         let (spec, batch_size) = (Arc::clone(&merge.spec), inner.batch_size);
-        let merged =
-            bounded(env, merge.spill, runs, &merge.spec, move |runs| merge_levels(runs, spec, keep_deletes, batch_size));
+        let merged = bounded(env, merge.spill, runs, &merge.spec, move |runs| {
+            merge_levels(runs, spec, keep_deletes, batch_size)
+        });
         let Some(filter) = inner.filter.clone() else { return merged };
         let read_fields = inner.read_fields.clone();
         merged.map(move |batch| matching(&batch?, &filter, &read_fields)).boxed()

@@ -93,14 +93,13 @@ impl Scan {
     /// How the rows of `to` differ from those of `from`. Files that both have cannot differ.
     async fn plan_difference(&self, from: &Snapshot, to: &Snapshot) -> Result<Plan> {
         let whole = self.clone().every_level();
-        let before = Side { buckets: whole.files_by_bucket(from, Part::All).await?, vectors: self.vectors_of(from).await? };
+        let before =
+            Side { buckets: whole.files_by_bucket(from, Part::All).await?, vectors: self.vectors_of(from).await? };
         let after = Side { buckets: whole.files_by_bucket(to, Part::All).await?, vectors: self.vectors_of(to).await? };
         if self.table.options().bucket()? != -1 {
             check_counts(&before.buckets, &after.buckets).map_err(|e| {
-                e.with("table", self.table.name()).with_hint(format!(
-                    "read both snapshots, {} and {}, and compare their rows",
-                    from.id, to.id
-                ))
+                e.with("table", self.table.name())
+                    .with_hint(format!("read both snapshots, {} and {}, and compare their rows", from.id, to.id))
             })?;
         }
         let mut plan = pair(to.id, before, after, Content::Compared);

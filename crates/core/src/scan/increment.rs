@@ -160,7 +160,8 @@ impl Scan {
             IncrementalSource::Delta => Ok(Part::Delta),
             IncrementalSource::Auto | IncrementalSource::Changelog => Ok(Part::Changelog),
             IncrementalSource::Diff => {
-                Err(self.invalid("incremental-between-scan-mode 'diff' compares states, not the snapshots between tags"))
+                Err(self
+                    .invalid("incremental-between-scan-mode 'diff' compares states, not the snapshots between tags"))
             }
         }
     }

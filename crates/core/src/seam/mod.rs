@@ -73,6 +73,12 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Deletes a folder with everything below; absent is fine.
     async fn delete_dir(&self, dir: &str) -> Result<()>;
 
+    /// Deletes a folder unless there is something in it, in one step; whether it is gone. A store without folders has
+    /// none that are empty.
+    async fn delete_empty_dir(&self, _dir: &str) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Moves a folder. `NotFound` without source, `AlreadyExists` with target, `Unsupported` where it is not atomic.
     async fn rename_dir(&self, from: &str, to: &str) -> Result<()>;
 

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use linn_format::snapshot::{Snapshot, parse_hint};
+use bytes::Bytes;
+use linn_format::snapshot::{Snapshot, format_hint, parse_hint};
 use linn_format::{ErrorKind, Result, ResultExt, SnapshotId};
 
 use super::numbered;
@@ -56,8 +57,28 @@ impl Changelogs {
         Ok(self.list().await?.into_iter().next())
     }
 
+    /// Keeps a snapshot as changelog. Doing it again changes nothing.
+    pub(crate) async fn keep(&self, snapshot: &Snapshot) -> Result<()> {
+        self.table.storage().put(&self.path(snapshot.id), Bytes::from(snapshot.to_json()?)).await
+    }
+
     async fn hint(&self, name: &str) -> Option<SnapshotId> {
         let bytes = self.table.storage().read(&format!("{}/{name}", self.dir), None).await.ok()?;
         parse_hint(&bytes)
+    }
+
+    pub(crate) async fn hint_latest(&self, id: SnapshotId) {
+        self.write_hint("LATEST", id).await;
+    }
+
+    pub(crate) async fn hint_earliest(&self, id: SnapshotId) {
+        self.write_hint("EARLIEST", id).await;
+    }
+
+    async fn write_hint(&self, name: &str, id: SnapshotId) {
+        let path = format!("{}/{name}", self.dir);
+        if let Err(e) = self.table.storage().put(&path, Bytes::from(format_hint(id))).await {
+            tracing::warn!(table = self.table.name(), hint = path, error = %e, "hint not written");
+        }
     }
 }

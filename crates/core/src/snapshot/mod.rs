@@ -16,14 +16,13 @@ use linn_format::snapshot::{Snapshot, format_hint, parse_hint};
 use linn_format::{Error, ErrorKind, Result, ResultExt, SnapshotId};
 use parking_lot::Mutex;
 
-pub use changelog::Changelogs;
 pub(crate) use history::{History, Since};
 pub(crate) use travel::{wall_time, watermark_of};
 
-pub use crate::tag::Tags;
-
 use crate::seam::Storage;
 use crate::table::Table;
+pub use crate::tag::Tags;
+pub use changelog::Changelogs;
 
 /// Snapshots kept in memory by one [`Snapshots`].
 const CACHED: usize = 64;

@@ -214,7 +214,7 @@ pub(crate) fn wall_time(text: &str) -> Option<NaiveDateTime> {
         .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0))
 }
 
-pub(super) /// The last of the snapshots `low` to `high` for which `holds`, when it holds for a prefix of them.
+/// The last of the snapshots `low` to `high` for which `holds`, when it holds for a prefix of them.
 pub(super) async fn last_holding<F>(
     mut low: i64,
     mut high: i64,

@@ -193,6 +193,10 @@ impl Storage for Faulty {
         self.pass(Op::Delete, dir, self.inner.delete_dir(dir)).await
     }
 
+    async fn delete_empty_dir(&self, dir: &str) -> Result<bool> {
+        self.pass(Op::Delete, dir, self.inner.delete_empty_dir(dir)).await
+    }
+
     async fn rename_dir(&self, from: &str, to: &str) -> Result<()> {
         self.pass(Op::Rename, from, self.inner.rename_dir(from, to)).await
     }

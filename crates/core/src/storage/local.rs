@@ -147,6 +147,15 @@ impl Storage for Local {
         self.blocking(path::normal(dir)?, |full| absent_is_fine(fs::remove_dir_all(full))).await
     }
 
+    async fn delete_empty_dir(&self, dir: &str) -> Result<bool> {
+        self.blocking(path::normal(dir)?, |full| match fs::remove_dir(full) {
+            Ok(()) => Ok(true),
+            Err(e) if is_absent(&e) || e.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
+            Err(e) => Err(failed(e)),
+        })
+        .await
+    }
+
     async fn rename_dir(&self, from: &str, to: &str) -> Result<()> {
         let (from, to) = (path::normal(from)?, path::normal(to)?);
         let target = self.root.join(to);

@@ -9,6 +9,7 @@ mod local;
 mod memory;
 mod object;
 mod path;
+mod probe;
 mod s3;
 
 use std::ops::Range;
@@ -21,6 +22,7 @@ pub use faulty::{Fault, Faulty, Op};
 pub(crate) use limited::{IoLimit, Limited};
 pub use local::Local;
 pub use memory::Memory;
+pub use probe::{Trial, Verdict, judge, probe};
 
 use crate::seam::{Storage, SystemClock, SystemIds};
 

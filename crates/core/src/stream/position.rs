@@ -103,10 +103,7 @@ mod tests {
 
     #[test]
     fn a_consumer_records_what_is_not_delivered() {
-        let at = |part| Position {
-            next_snapshot: SnapshotId(3),
-            within: Some(Within { part, split: None, rows: 0 }),
-        };
+        let at = |part| Position { next_snapshot: SnapshotId(3), within: Some(Within { part, split: None, rows: 0 }) };
         assert_eq!(at(Part::Rows).for_consumer(), None);
         assert_eq!(at(Part::Changes).for_consumer(), Some(SnapshotId(3)));
         assert_eq!(Position::at(SnapshotId(4)).for_consumer(), Some(SnapshotId(4)));

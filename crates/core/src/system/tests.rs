@@ -6,7 +6,7 @@ use linn_format::datum::Datum;
 use linn_format::manifest::StatsColumns;
 use linn_format::predicate::{CompareOp, Predicate};
 
-use super::{NAMES, ROW_TRACKING, SystemTable, WAITING, read};
+use super::{NAMES, ROW_TRACKING, SystemTable, read};
 use crate::commit::{Commit, Overwrite};
 use crate::fixture::{added, memory, schema, table};
 use crate::manifest::Manifests;
@@ -34,9 +34,7 @@ async fn an_empty_table_has_every_system_table() {
 #[tokio::test]
 async fn other_names_are_refused() {
     let table = table(memory(), schema(false, false, &[("bucket", "-1")])).await;
-    for name in WAITING.into_iter().chain([ROW_TRACKING]) {
-        assert_eq!(read(&table, name).await.unwrap_err().kind(), ErrorKind::Unsupported);
-    }
+    assert_eq!(read(&table, ROW_TRACKING).await.unwrap_err().kind(), ErrorKind::Unsupported);
     let error = read(&table, "fils").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(format!("{error:?}{error}").contains("file_key_ranges"), "{error}");

@@ -74,16 +74,21 @@ impl Table {
         format!("{}/statistics/{name}", self.path())
     }
 
+    /// Folder that the partitions lie in, without a trailing slash.
+    pub fn data_root(&self) -> String {
+        match self.options().get("data-file.path-directory").map(|folder| folder.trim_matches('/')) {
+            Some(folder) if !folder.is_empty() => format!("{}/{folder}", self.path()),
+            _ => self.path().to_owned(),
+        }
+    }
+
     /// Folder of a bucket's data files, without a trailing slash.
     ///
     /// # Errors
     /// `Corrupt` when the row is not one of the partition columns.
     pub fn bucket_path(&self, partition: &BinaryRow, bucket: i32) -> Result<String> {
         let options = self.options();
-        let mut path = self.path().to_owned();
-        if let Some(folder) = options.get("data-file.path-directory").filter(|folder| !folder.is_empty()) {
-            path = format!("{path}/{}", folder.trim_matches('/'));
-        }
+        let mut path = self.data_root();
         let fields = self.schema().partition_fields();
         if !fields.is_empty() {
             let legacy = options.get("partition.legacy-name").is_none_or(|value| !value.eq_ignore_ascii_case("false"));

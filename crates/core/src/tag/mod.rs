@@ -24,6 +24,7 @@ pub use expire::{Expired, OlderThan};
 pub(crate) use pair::automatic_pair;
 pub use store::{Tagged, Tags};
 
+use crate::maintain::free_tagged;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 
@@ -97,7 +98,15 @@ impl Table {
     /// one.
     pub async fn create_tag(&self, name: &str, of: TagOf, retained: Retained) -> Result<Arc<Snapshot>> {
         let snapshot = self.snapshot_to_tag(of).await?;
-        Tags::new(self).create(name, &snapshot, self.retention(retained)?).await?;
+        let tags = Tags::new(self);
+        tags.create(name, &snapshot, self.retention(retained)?).await?;
+        // Expiry removes a snapshot before it looks for tags of it: if it is there still, this one is seen.
+        let seen = Snapshots::new(self).exists(snapshot.id).await?
+            || tags.snapshots().await?.get(&snapshot.id).is_some_and(|tagged| tagged.names.len() > 1);
+        if !seen {
+            tags.delete(name).await?;
+            return Err(Error::not_found(format!("snapshot {} has expired", snapshot.id)).with("table", self.name()));
+        }
         Ok(snapshot)
     }
 
@@ -112,12 +121,20 @@ impl Table {
         Ok(snapshot)
     }
 
-    /// Deletes a tag. Files that nothing else needs stay until orphan cleaning finds them.
+    /// Deletes a tag, with the files that nothing else needs; where that cannot be told they stay for orphan cleaning.
     ///
     /// # Errors
     /// `NotFound` when there is none of this name.
     pub async fn delete_tag(&self, name: &str) -> Result<()> {
-        Tags::new(self).delete(name).await
+        let tags = Tags::new(self);
+        let tag = tags.find(name).await;
+        tags.delete(name).await?;
+        if let Ok(Some(tag)) = tag
+            && let Err(e) = free_tagged(self, &tag.snapshot).await
+        {
+            tracing::warn!(table = self.name(), tag = name, error = %e, "files of a deleted tag stay for orphan cleaning");
+        }
+        Ok(())
     }
 
     fn retention(&self, retained: Retained) -> Result<Option<Duration>> {

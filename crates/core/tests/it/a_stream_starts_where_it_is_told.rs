@@ -86,7 +86,9 @@ async fn streams_do_not_start_in_the_ways_of_batches() {
 #[tokio::test]
 async fn an_empty_table_has_no_start_yet() {
     let mut case = Case::new("k INT, v STRING", "k", &[]).await;
-    for options in [&[][..], &[("scan.mode", "latest")], &[("scan.timestamp-millis", "5")], &[("scan.snapshot-id", "1")]] {
+    for options in
+        [&[][..], &[("scan.mode", "latest")], &[("scan.timestamp-millis", "5")], &[("scan.snapshot-id", "1")]]
+    {
         assert_eq!(case.follow(options).await.unwrap(), Vec::<String>::new(), "{options:?}");
     }
     // The first snapshot of a table that was empty is a change.

@@ -81,9 +81,11 @@ async fn overwrite(case: &Case, batch: &[&str]) {
 async fn overwrites_are_told_when_asked_for() {
     for (options, silent, shown) in [
         (&[][..], vec!["+I(1,a)", "+I(2,a)"], vec!["+I(1,a)", "+I(2,a)", "-D(1,a)", "-D(2,a)", "+I(2,z)"]),
-        (&[("deletion-vectors.enabled", "true")], vec!["+I(1,a)", "+I(2,a)"], vec![
-            "+I(1,a)", "+I(2,a)", "-D(1,a)", "-D(2,a)", "+I(2,z)",
-        ]),
+        (
+            &[("deletion-vectors.enabled", "true")],
+            vec!["+I(1,a)", "+I(2,a)"],
+            vec!["+I(1,a)", "+I(2,a)", "-D(1,a)", "-D(2,a)", "+I(2,z)"],
+        ),
     ] {
         let mut case = Case::new("k INT, v STRING", "k", options).await;
         case.commit(&["+I(1,a)", "+I(2,a)"]).await;

@@ -88,7 +88,11 @@ async fn between_states_what_differs() {
     let snapshots = [(BETWEEN, "one,four"), ("incremental-between-tag-to-snapshot", "true")];
     assert_eq!(case.audited(&snapshots).await, ["+I,1,3", "+I,2,2", "+I,4,1", "-D,1,1"]);
     let filter = Predicate::Compare { field_id: case.field("v").id, op: CompareOp::Gt, literal: Datum::Int(1) };
-    assert_eq!(case.with(&diff).select(&["k"], Some(filter)).await, ["1", "2"], "a column that is not read is compared");
+    assert_eq!(
+        case.with(&diff).select(&["k"], Some(filter)).await,
+        ["1", "2"],
+        "a column that is not read is compared"
+    );
 }
 
 #[tokio::test]
@@ -100,7 +104,14 @@ async fn with_a_changelog_it_is_what_is_read() {
     assert_eq!(case.audited(&[(BETWEEN, &all)]).await, expected);
     let packed = case.logged(Log::Binary, &[(BETWEEN, &all)]).await.unwrap();
     let expected = [
-        "+I,[1],[1]", "+I,[1],[3]", "+I,[2],[1]", "+I,[3],[1]", "+I,[4],[1]", "+I,[5],[5]", "+U,[2, 2],[1, 2]", "-D,[1],[1]",
+        "+I,[1],[1]",
+        "+I,[1],[3]",
+        "+I,[2],[1]",
+        "+I,[3],[1]",
+        "+I,[4],[1]",
+        "+I,[5],[5]",
+        "+U,[2, 2],[1, 2]",
+        "-D,[1],[1]",
     ];
     assert_eq!(packed, expected);
     let delta = [(BETWEEN, all.as_str()), ("incremental-between-scan-mode", "delta")];

@@ -48,8 +48,7 @@ async fn together_they_read_everything_once() {
             rows.extend(task.await.unwrap());
         }
         rows.sort();
-        let mut expected: Vec<String> =
-            (0..5).flat_map(|c| (0..20).map(move |k| format!("+I({k},{c})"))).collect();
+        let mut expected: Vec<String> = (0..5).flat_map(|c| (0..20).map(move |k| format!("+I({k},{c})"))).collect();
         expected.sort();
         assert_eq!(rows, expected, "{mode}");
         assert_eq!(recorded(&case).await, Some(6), "{mode}");
@@ -98,8 +97,9 @@ async fn exactly_once_nobody_runs_ahead() {
     }
     assert_eq!((seen, recorded(&case).await), (2, None));
     // The other one comes: both go on.
-    let (rest, slow_rows) =
-        tokio::join!(read_all(&fast, ahead), async { read_all(&slow, slow_changes.until_now().open().await.unwrap()).await });
+    let (rest, slow_rows) = tokio::join!(read_all(&fast, ahead), async {
+        read_all(&slow, slow_changes.until_now().open().await.unwrap()).await
+    });
     assert!(!rest.is_empty() && !slow_rows.is_empty());
     assert_eq!(recorded(&case).await, Some(6));
 }

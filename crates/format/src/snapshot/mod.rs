@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 
 mod consumer;
 mod statistics;
+mod success;
 mod tag;
 
 pub use consumer::{Consumer, format_hint, parse_hint};
 pub use statistics::{ColStats, ColumnStatistics, Statistics};
+pub use success::SuccessFile;
 pub use tag::Tag;
 
 use crate::{Error, Result, SchemaId, SnapshotId, json};

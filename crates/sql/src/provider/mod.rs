@@ -15,9 +15,9 @@ use datafusion::catalog::TableProvider;
 use linn::core::system::{GLOBAL, Log, READ_OPTIMIZED, ROW_TRACKING};
 use linn::{Catalog, Identifier, Options, Result, Table};
 
+pub(crate) use filter::predicate;
 pub(crate) use place::{FILE, POSITION, PlacedTable, TARGET};
 pub use reading::Reading;
-pub(crate) use filter::predicate;
 pub(crate) use reading::readings;
 pub use table::LinnTable;
 

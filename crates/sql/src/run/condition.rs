@@ -22,8 +22,9 @@ pub(crate) async fn condition(session: &Session, table: &Identifier, text: &str)
     let plan = frame.into_optimized_plan().map_err(ours)?;
     let schema = session.catalog().table(&table.base()).await?.schema().clone();
     let unsupported = || {
-        Error::unsupported(format!("the condition {text:?} on changes"))
-            .with_hint("compare columns with literals, by =, <>, <, <=, >, >=, IN, BETWEEN and IS NULL; floats cannot be")
+        Error::unsupported(format!("the condition {text:?} on changes")).with_hint(
+            "compare columns with literals, by =, <>, <, <=, >, >=, IN, BETWEEN and IS NULL; floats cannot be",
+        )
     };
     match plan {
         // Nothing satisfies it.

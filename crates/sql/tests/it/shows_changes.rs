@@ -1,9 +1,9 @@
 //! The logs of a table, and what changed between two points, by options and by functions.
 
 use linn::ErrorKind;
+use linn::Identifier;
 use linn::format::datum::Datum;
 use linn::format::predicate::{CompareOp, Predicate};
-use linn::Identifier;
 
 use crate::{fails, rows, run, session};
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use futures::TryStreamExt;
 use linn_core::file::{ROW_POSITION, row_position_field};
+use linn_core::invariants::{Depth, Severity, check};
+use linn_core::maintain::orphans;
 use linn_core::stream::Consumers;
 use linn_core::system::{ChangeLog, Log};
 use linn_core::{Commit, Env, Schemas, Snapshots, Split, Table, storage, system};
@@ -291,6 +293,29 @@ impl Ring {
             }
             rows
         })
+    }
+
+    /// The table keeps all its promises.
+    pub(crate) fn whole(&self, what: &str) {
+        let report = self.runtime.block_on(async { check(&self.table().await, Depth::Deep).await.unwrap() });
+        let faults: Vec<_> = report.findings.iter().filter(|finding| finding.severity == Severity::Fault).collect();
+        assert!(faults.is_empty(), "{what}: {faults:#?}");
+    }
+
+    /// Paths of the files that nothing refers to, however young.
+    pub(crate) fn orphans(&self) -> Vec<String> {
+        self.runtime.block_on(async {
+            let table = self.table().await;
+            // File systems tell times to the millisecond at best.
+            self.env.clock.sleep(5).await;
+            let found = orphans(&table, Some(self.env.clock.now_millis() - 1)).await.unwrap();
+            found.removal.iter().map(|file| file.path.clone()).collect()
+        })
+    }
+
+    /// How many snapshots there are.
+    pub(crate) fn snapshots(&self) -> usize {
+        self.runtime.block_on(async { Snapshots::new(&self.table().await).list().await.unwrap().len() })
     }
 
     fn identifier(&mut self) -> i64 {

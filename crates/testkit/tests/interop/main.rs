@@ -4,6 +4,8 @@ mod bucket_turns;
 mod buckets;
 mod changelogs;
 mod deletion_vectors;
+mod expiry;
+mod fixtures_expire;
 mod follow;
 mod histories;
 mod linn;

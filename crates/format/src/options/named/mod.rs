@@ -5,6 +5,7 @@ mod commit;
 mod compaction;
 mod file;
 mod key;
+mod maintain;
 mod scan;
 mod stream;
 mod tag;

@@ -1,0 +1,125 @@
+//! Maintenance: expiry, cleaning, repair, checks.
+
+use clap::{Args, Subcommand};
+
+use super::history::Sure;
+
+/// How much history stays; the table's options say it where a flag does not.
+#[derive(Debug, Args)]
+pub(crate) struct ExpireArgs {
+    /// Table as `db.table`
+    pub(crate) table: String,
+    /// Keep at most so many, whatever their age
+    #[arg(long, value_name = "N")]
+    pub(crate) retain_max: Option<i64>,
+    /// Keep at least so many
+    #[arg(long, value_name = "N")]
+    pub(crate) retain_min: Option<i64>,
+    /// Expire only what is older: `yyyy-MM-dd HH:mm:ss`, or milliseconds since the epoch
+    #[arg(long, value_name = "TIME")]
+    pub(crate) older_than: Option<String>,
+    /// Expire at most so many
+    #[arg(long, value_name = "N")]
+    pub(crate) max_deletes: Option<i64>,
+    #[command(flatten)]
+    pub(crate) sure: Sure,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChangelogCommand {
+    /// List the changelogs that outlive their snapshots
+    List {
+        /// Table as `db.table`
+        table: String,
+    },
+    /// Expire changelogs by number and age
+    Expire {
+        #[command(flatten)]
+        expire: ExpireArgs,
+        /// Expire all of them
+        #[arg(long, conflicts_with_all = ["retain_max", "retain_min", "older_than", "max_deletes"])]
+        all: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PartitionCommand {
+    /// List partitions with their files and rows
+    List {
+        /// Table as `db.table`
+        table: String,
+    },
+    /// Drop partitions
+    Drop {
+        /// Table as `db.table`
+        table: String,
+        /// Partition as `key=value,key=value`, some or all keys
+        #[arg(required = true, value_name = "SPEC")]
+        partitions: Vec<String>,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Drop the partitions that are past their age
+    Expire {
+        /// Table as `db.table`
+        table: String,
+        /// Age, such as `7 d`; the option partition.expiration-time when not given
+        #[arg(long, value_name = "AGE")]
+        expiration_time: Option<String>,
+        /// Another option for this run, such as `partition.expiration-strategy=update-time`
+        #[arg(long = "option", short = 'O', value_name = "KEY=VALUE")]
+        options: Vec<String>,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Mark partitions as done
+    MarkDone {
+        /// Table as `db.table`
+        table: String,
+        /// Partition as `key=value,key=value`, all keys
+        #[arg(required = true, value_name = "SPEC")]
+        partitions: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrphanCommand {
+    /// Remove the files of tables that nothing refers to
+    Clean {
+        /// Tables as `db.table`, databases as `db`, or patterns such as `db.*`
+        #[arg(required = true, value_name = "TABLE")]
+        targets: Vec<String>,
+        /// Only files from before: `yyyy-MM-dd HH:mm:ss`, or milliseconds since the epoch; a day ago when not given
+        #[arg(long, value_name = "TIME")]
+        older_than: Option<String>,
+        #[command(flatten)]
+        sure: Sure,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ManifestCommand {
+    /// Merge all manifests of a table
+    Compact {
+        /// Table as `db.table`
+        table: String,
+    },
+    /// Go on without manifests that are lost; the rows of their files are gone for good
+    Repair {
+        /// Table as `db.table`
+        table: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Tables as `db.table`, databases as `db`, or patterns such as `db.*`
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) targets: Vec<String>,
+    /// Read the rows of the latest snapshot and its deletion vectors too
+    #[arg(long)]
+    pub(crate) deep: bool,
+}

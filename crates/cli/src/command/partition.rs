@@ -1,0 +1,117 @@
+//! `linn partition`: list, drop, expire, mark done.
+
+use linn::core::maintain::{PartitionSummary, drop_partitions, expired_partitions, mark_done, partitions};
+use linn::format::partition::parse_partition_value;
+use linn::{Error, Result, ResultExt, Table};
+
+use super::files::partition;
+use super::sure::confirmed;
+use crate::args::{PartitionCommand, Sure};
+use crate::config::key_value;
+use crate::context::{Context, options};
+use crate::output::{Columns, size, time};
+
+pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<()> {
+    match command {
+        PartitionCommand::List { table } => {
+            let table = context.table(&table).await?;
+            show(context, &table, &partitions(&table).await?)
+        }
+        PartitionCommand::Drop { table, partitions, sure } => {
+            let table = context.table(&table).await?;
+            let chosen = chosen(&table, &partitions).await?;
+            drop_all(context, &table, &chosen, &sure).await
+        }
+        PartitionCommand::Expire { table, expiration_time, options: pairs, sure } => {
+            let mut dynamic = options(&pairs)?;
+            if let Some(age) = expiration_time {
+                dynamic.set("partition.expiration-time", age);
+            }
+            let table = context.table(&table).await?.with_options(&dynamic)?;
+            let expired = expired_partitions(&table).await?;
+            if expired.is_empty() {
+                eprintln!("no partition of {} is past its age", table.name());
+                return Ok(());
+            }
+            drop_all(context, &table, &expired, &sure).await
+        }
+        PartitionCommand::MarkDone { table, partitions } => {
+            let table = context.table(&table).await?;
+            let specs = partitions.iter().map(|spec| pairs(spec)).collect::<Result<Vec<_>>>()?;
+            for path in mark_done(&table, &specs).await? {
+                eprintln!("{path} is there");
+            }
+            Ok(())
+        }
+    }
+}
+
+fn pairs(spec: &str) -> Result<Vec<(String, String)>> {
+    spec.split(',').map(|pair| key_value(pair).map(|(key, value)| (key.to_owned(), value.to_owned()))).collect()
+}
+
+/// The partitions that match any of the specs; a spec that matches none is an error.
+async fn chosen(table: &Table, specs: &[String]) -> Result<Vec<PartitionSummary>> {
+    let all = partitions(table).await?;
+    let fields = table.schema().partition_fields();
+    let default = table.options().partition_default_name();
+    let mut chosen: Vec<PartitionSummary> = Vec::new();
+    for spec in specs {
+        let mut wanted = Vec::new();
+        for (key, text) in pairs(spec)? {
+            let Some(at) = fields.iter().position(|field| field.name == key) else {
+                return Err(Error::invalid(format!("{key:?} is not a partition key")).with("table", table.name()));
+            };
+            let value = match text == default {
+                true => None,
+                false => Some(parse_partition_value(&text, &fields[at].data_type).context("partition", spec)?),
+            };
+            wanted.push((at, value));
+        }
+        let mut found = false;
+        for one in &all {
+            let values = one.partition.datums(fields.iter().map(|field| &field.data_type))?;
+            if wanted.iter().all(|(at, value)| values.get(*at) == Some(value)) {
+                found = true;
+                if !chosen.contains(one) {
+                    chosen.push(one.clone());
+                }
+            }
+        }
+        if !found {
+            return Err(Error::not_found("no partition of the table matches")
+                .with("partition", spec)
+                .with("table", table.name()));
+        }
+    }
+    Ok(chosen)
+}
+
+async fn drop_all(context: &Context, table: &Table, chosen: &[PartitionSummary], sure: &Sure) -> Result<()> {
+    let rows: i64 = chosen.iter().map(|partition| partition.rows).sum();
+    let bytes: u64 = chosen.iter().map(|partition| partition.bytes).sum();
+    let bytes = size(i64::try_from(bytes).unwrap_or(i64::MAX));
+    let what = format!("drop {} partitions of {} ({rows} records, {bytes})", chosen.len(), table.name());
+    if sure.dry_run {
+        show(context, table, chosen)?;
+        eprintln!("would {what}");
+        return Ok(());
+    }
+    if confirmed(&what, sure.yes)? {
+        let rows: Vec<_> = chosen.iter().map(|partition| partition.partition.clone()).collect();
+        drop_partitions(table, &rows).await?;
+        eprintln!("{} partitions are dropped; their files go when the snapshots before expire", rows.len());
+    }
+    Ok(())
+}
+
+fn show(context: &Context, table: &Table, all: &[PartitionSummary]) -> Result<()> {
+    let names = all.iter().map(|one| partition(table, &one.partition)).collect::<Result<Vec<_>>>()?;
+    Columns::new()
+        .text("partition", names)
+        .number("files", all.iter().map(|one| i64::try_from(one.files).ok()))
+        .number("bytes", all.iter().map(|one| i64::try_from(one.bytes).ok()))
+        .number("records", all.iter().map(|one| one.rows))
+        .text("newest_file", all.iter().map(|one| one.newest.map(time).unwrap_or_default()))
+        .show(context.output)
+}

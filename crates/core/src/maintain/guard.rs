@@ -1,0 +1,226 @@
+//! What stays and may share files with what goes: tags, and the other branches, whose data lies in the same folders (cases: E3).
+//!
+//! Consecutive snapshots hand files on, so a file that a snapshot removes can only be in the tags of the snapshots just before
+//! it. What is here but cannot be read is an error, never a reason to take its files for unused.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures::{StreamExt, TryStreamExt};
+use linn_format::manifest::{ManifestMeta, StatsColumns};
+use linn_format::snapshot::{CommitKind, Snapshot};
+use linn_format::{ErrorKind, Result, ResultExt};
+
+use super::candidates::Candidates;
+use super::removal::at_once;
+use crate::manifest::Manifests;
+use crate::snapshot::{Changelogs, Snapshots, Tags};
+use crate::table::Table;
+
+/// Snapshots whose files stay.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Guard {
+    /// Everything that these have stays.
+    pub(super) whole: Vec<Arc<Snapshot>>,
+    /// What these have added stays; the rest is in one of the others.
+    pub(super) added: Vec<Arc<Snapshot>>,
+}
+
+impl Guard {
+    /// Takes the files that stay out of `candidates`.
+    ///
+    /// # Errors
+    /// `NotFound` or `Corrupt` with the path of a manifest that cannot be read: then nothing may be deleted.
+    pub(super) async fn spare(&self, table: &Table, candidates: &mut Candidates) -> Result<()> {
+        let manifests = Manifests::new(table);
+        let mut done = HashSet::new();
+        for snapshot in &self.whole {
+            if candidates.is_empty() {
+                return Ok(());
+            }
+            // Several tags of one snapshot.
+            if !done.insert((&snapshot.base_manifest_list, &snapshot.delta_manifest_list)) {
+                continue;
+            }
+            let all = manifests.of_snapshot(snapshot).await.context("snapshot", snapshot.id)?;
+            each(table, &manifests, &all, candidates, Candidates::follow).await.context("snapshot", snapshot.id)?;
+            candidates.keep_there();
+        }
+        for snapshot in &self.added {
+            if candidates.is_empty() {
+                return Ok(());
+            }
+            let mut all = manifests.peek_list(&snapshot.delta_manifest_list).await?;
+            if all.is_empty() && snapshot.commit_kind == CommitKind::Overwrite {
+                // It replaced the manifests as a whole.
+                all = manifests.peek_list(&snapshot.base_manifest_list).await?;
+            }
+            if let Some(list) = &snapshot.changelog_manifest_list {
+                all.extend(manifests.peek_list(list).await?);
+            }
+            each(table, &manifests, &all, candidates, Candidates::keep_added).await.context("snapshot", snapshot.id)?;
+        }
+        Ok(())
+    }
+
+    /// Names of the metadata files and index files that stay.
+    ///
+    /// # Errors
+    /// As [`spare`](Self::spare).
+    pub(super) async fn names(&self, table: &Table) -> Result<HashSet<String>> {
+        let mut names = HashSet::new();
+        let manifests = Manifests::new(table);
+        for snapshot in self.whole.iter().chain(&self.added) {
+            for list in [&snapshot.base_manifest_list, &snapshot.delta_manifest_list] {
+                if names.insert(list.clone()) {
+                    names.extend(manifests.peek_list(list).await?.into_iter().map(|manifest| manifest.file_name));
+                }
+            }
+            if let Some(list) = &snapshot.changelog_manifest_list
+                && names.insert(list.clone())
+            {
+                // A tag may outlive the changelog of its snapshot.
+                match manifests.peek_list(list).await {
+                    Ok(changelog) => names.extend(changelog.into_iter().map(|manifest| manifest.file_name)),
+                    Err(e) if e.kind() == ErrorKind::NotFound => {}
+                    Err(e) => return Err(e),
+                }
+            }
+            if let Some(index) = &snapshot.index_manifest
+                && names.insert(index.clone())
+            {
+                names.extend(manifests.read_index(index).await?.into_iter().map(|line| line.file_name));
+            }
+            names.extend(snapshot.statistics.clone());
+        }
+        Ok(names)
+    }
+}
+
+/// Shows the candidates the entries of manifests, in order, reading ahead.
+async fn each(
+    table: &Table,
+    manifests: &Manifests,
+    list: &[ManifestMeta],
+    candidates: &mut Candidates,
+    show: fn(&mut Candidates, &linn_format::manifest::EntryBatch),
+) -> Result<()> {
+    let wanted: Vec<String> =
+        list.iter().filter(|m| candidates.may_be_in(m)).map(|manifest| manifest.file_name.clone()).collect();
+    let read = |name: String| async move { manifests.read_manifest(&name, StatsColumns::Keys).await };
+    let mut batches = futures::stream::iter(wanted.into_iter().map(read)).buffered(at_once(table)?);
+    while let Some(batch) = batches.try_next().await? {
+        show(candidates, &batch);
+    }
+    Ok(())
+}
+
+/// Names of the lists of a changelog, and of what they name, as far as they are there still.
+///
+/// # Errors
+/// `Corrupt` with the path of a list that cannot be read.
+pub(super) async fn names_that_are_there(table: &Table, changelog: &Snapshot) -> Result<HashSet<String>> {
+    let manifests = Manifests::new(table);
+    let lists = [&changelog.base_manifest_list, &changelog.delta_manifest_list];
+    let mut names = HashSet::new();
+    for list in lists.into_iter().chain(&changelog.changelog_manifest_list) {
+        match manifests.peek_list(list).await {
+            Ok(metas) => names.extend(metas.into_iter().map(|meta| meta.file_name).chain([list.clone()])),
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(names)
+}
+
+/// The snapshots of all tags, by number, with the names of the tags.
+///
+/// # Errors
+/// `Corrupt` with the path of a tag that cannot be read.
+pub(super) async fn tags(table: &Table) -> Result<Vec<(String, Arc<Snapshot>)>> {
+    let tags = Tags::new(table);
+    let find = |name: String| {
+        let tags = tags.clone();
+        // One that is gone by now is no tag.
+        async move { Ok::<_, linn_format::Error>(tags.find(&name).await?.map(|tag| (name, Arc::new(tag.snapshot)))) }
+    };
+    let names = tags.list().await?;
+    let found: Vec<Option<(String, Arc<Snapshot>)>> =
+        futures::stream::iter(names.into_iter().map(find)).buffered(at_once(table)?).try_collect().await?;
+    let mut found: Vec<_> = found.into_iter().flatten().collect();
+    found.sort_by_key(|(_, snapshot)| snapshot.id);
+    Ok(found)
+}
+
+/// Those of the tagged snapshots, which are in order, that can have files of snapshots from `begin` to before `end`: all
+/// between them, and the last one not after `begin`.
+pub(super) fn tags_around(tagged: &[Arc<Snapshot>], begin: i64, end: i64) -> Vec<Arc<Snapshot>> {
+    let from = tagged.iter().rposition(|snapshot| snapshot.id.0 <= begin).unwrap_or(0);
+    tagged.iter().skip(from).filter(|snapshot| snapshot.id.0 < end).cloned().collect()
+}
+
+/// The table at every branch but its own.
+///
+/// # Errors
+/// `Unavailable` when the store cannot be listed.
+pub(super) async fn other_branches(table: &Table) -> Result<Vec<Table>> {
+    let entries = table.storage().list(&format!("{}/branch", table.path())).await?;
+    let names = entries.iter().filter(|entry| entry.is_dir());
+    let names = names.filter_map(|entry| entry.path.trim_end_matches('/').rsplit('/').next()?.strip_prefix("branch-"));
+    let mut names: Vec<&str> = names.filter(|name| Some(*name) != table.branch()).collect();
+    if table.branch().is_some() {
+        names.push("main");
+    }
+    names.into_iter().map(|name| table.with_options(&[("branch", name)].into_iter().collect())).collect()
+}
+
+/// What the other branches have: of each the oldest snapshot, what the later ones and its changelogs added, and its tags.
+///
+/// # Errors
+/// `Corrupt` with the path of what cannot be read.
+pub(super) async fn of_branches(table: &Table) -> Result<Guard> {
+    let mut guard = Guard::default();
+    for branch in other_branches(table).await? {
+        guard.whole.extend(tags(&branch).await?.into_iter().map(|(_, snapshot)| snapshot));
+        let snapshots = Snapshots::new(&branch);
+        let mut first = true;
+        for id in snapshots.list().await? {
+            match snapshots.get(id).await {
+                Ok(snapshot) if std::mem::take(&mut first) => guard.whole.push(snapshot),
+                Ok(snapshot) => guard.added.push(snapshot),
+                Err(e) if e.kind() == ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
+        }
+        let changelogs = Changelogs::new(&branch);
+        for id in changelogs.list().await? {
+            // Of a changelog only that part has to be there which it was kept for.
+            if let Some(changelog) = changelogs.find(id).await?
+                && changelog.changelog_manifest_list.is_some()
+            {
+                guard.added.push(only_changelog(&changelog));
+            }
+        }
+    }
+    Ok(guard)
+}
+
+/// Changelogs that have no files of their own: the new files of their changes stay for readers of changes.
+///
+/// # Errors
+/// `Corrupt` with the path of a changelog that cannot be read.
+pub(super) async fn new_files_as_changelog(table: &Table) -> Result<Vec<Arc<Snapshot>>> {
+    let changelogs = Changelogs::new(table);
+    let mut found = Vec::new();
+    for id in changelogs.list().await? {
+        found.extend(changelogs.find(id).await?.filter(|changelog| changelog.changelog_manifest_list.is_none()));
+    }
+    Ok(found)
+}
+
+/// A changelog whose lists of data are gone with its snapshot.
+fn only_changelog(changelog: &Snapshot) -> Arc<Snapshot> {
+    let list = changelog.changelog_manifest_list.clone().unwrap_or_default();
+    let lists = Snapshot { base_manifest_list: list.clone(), delta_manifest_list: list, ..changelog.clone() };
+    Arc::new(Snapshot { changelog_manifest_list: None, index_manifest: None, statistics: None, ..lists })
+}

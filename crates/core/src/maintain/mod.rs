@@ -1,0 +1,37 @@
+//! Maintenance: what makes room without losing anything (spec: features.md B14; reliability.md P7, P8).
+//!
+//! Everything here decides first and deletes afterwards, and deletes nothing when something that stays cannot be read.
+//! Files that a run leaves behind, because it was cut off or the store failed, are for orphan cleaning.
+
+mod candidates;
+mod changelog;
+pub mod consumer;
+mod gone;
+mod guard;
+mod lost;
+mod mark;
+mod orphan;
+mod partition;
+mod purge;
+mod reclaim;
+mod removal;
+mod retain;
+mod snapshot;
+mod time;
+mod upkeep;
+
+pub use changelog::ChangelogExpiry;
+pub use lost::{LostFile, lost_files, remove_lost, repair_earliest};
+pub use mark::mark_done;
+pub use orphan::{Orphans, orphans, remove_orphans};
+pub use partition::{PartitionSummary, drop_partitions, expired_partitions, partitions};
+pub use purge::purge;
+pub(crate) use reclaim::free_tagged;
+pub use reclaim::{Share, reclaim};
+pub use removal::{Doomed, Removal};
+pub use retain::{Reach, Retention, parse_time};
+pub use snapshot::{Expired, SnapshotExpiry};
+pub(crate) use upkeep::Upkeep;
+
+#[cfg(test)]
+mod tests;

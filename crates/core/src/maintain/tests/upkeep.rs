@@ -1,0 +1,144 @@
+//! What follows commits by itself, and manifests that are compacted.
+
+use super::*;
+use crate::commit::compact_manifests;
+use crate::fixture::row;
+
+/// A table that lets snapshots expire at its commits.
+async fn busy(options: &[(&str, &str)]) -> History {
+    let always = [("write-only", "false"), ("snapshot.num-retained.min", "2"), ("snapshot.num-retained.max", "3")];
+    History::new(&[&always[..], options].concat()).await
+}
+
+#[tokio::test]
+async fn commits_let_snapshots_expire() {
+    for mode in ["sync", "async"] {
+        let mut h = busy(&[("snapshot.expire.execution-mode", mode)]).await;
+        h.commit(&["f0"], &[]).await;
+        let committer = h.table.committer("w");
+        for i in 1..8_i64 {
+            let mut message = h.message(&[&format!("f{i}")]).await;
+            message.deleted_files = vec![file(&format!("f{}", i - 1), 0, None)];
+            h.clock.advance(1000);
+            committer.commit(Commit::streaming(i, vec![message])).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(h.ids().await, [6, 7, 8], "{mode}");
+        assert_eq!(h.data(), ["f5", "f6", "f7"], "{mode}");
+        assert_eq!(h.check().await, Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_failing_expiry_fails_no_commit() {
+    let options = [("write-only", "false"), ("snapshot.num-retained.min", "1"), ("snapshot.num-retained.max", "1")];
+    let mut seen = None;
+    let mut h =
+        History::over(&options, |store| Arc::new(seen.insert(crate::storage::Faulty::new(store)).clone())).await;
+    let faulty = seen.unwrap();
+    h.commit(&["a"], &[]).await;
+    let unavailable = crate::storage::Fault::Before(linn_format::ErrorKind::Unavailable);
+    faulty.inject(crate::storage::Op::Delete, "snapshot-1", 0, 1, unavailable);
+    assert_eq!(h.commit(&["b"], &["a"]).await, SnapshotId(2));
+    assert_eq!(h.commit(&["c"], &["b"]).await, SnapshotId(3));
+    assert_eq!(h.ids().await, [3]);
+    h.check().await;
+}
+
+#[tokio::test]
+async fn consumers_that_stand_still_expire() {
+    let mut h = busy(&[("consumer.expiration-time", "1 h")]).await;
+    h.commit(&["a"], &[]).await;
+    h.store.put(&format!("{}/consumer-c", h.table.consumer_dir()), "{\"nextSnapshot\":1}".into()).await.unwrap();
+    for name in ["b", "c", "d", "e"] {
+        h.commit(&[name], &[]).await;
+    }
+    assert_eq!(h.ids().await, [1, 2, 3, 4, 5]);
+    h.clock.advance(2 * 60 * 60 * 1000);
+    h.commit(&["f"], &[]).await;
+    assert_eq!(consumer::names(&h.table).await.unwrap(), Vec::<String>::new());
+    // All of them are old by now, so as few stay as may.
+    assert_eq!(h.ids().await, [5, 6]);
+}
+
+/// Partitions 20240101 to 20240105, a file each.
+async fn partitioned(options: &[(&str, &str)]) -> History {
+    let base = [("bucket", "-1"), ("partition.expiration-check-interval", "0 ms")];
+    let h = History::of(schema(true, false, &[&base[..], options].concat()), |store| store).await;
+    let mut message = Vec::new();
+    for day in 20_240_101..20_240_106 {
+        let mut one = CommitMessage::new(row(&[day]), 0, -1);
+        one.new_files = vec![file(&format!("f{day}"), 0, None)];
+        message.push(one);
+    }
+    h.table.committer("u").commit(Commit::streaming(1, message)).await.unwrap();
+    h
+}
+
+fn days(partitions: &[PartitionSummary]) -> Vec<String> {
+    partitions.iter().map(|partition| partition.values[0].clone().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn old_partitions_expire_at_commits() {
+    // It is 2023-11-14; so an age in the future is as good as one in the past.
+    let h = partitioned(&[("partition.timestamp-formatter", "yyyyMMdd")]).await;
+    assert!(expired_partitions(&h.table).await.is_err(), "no age is set");
+    let set = |extra: &[(&str, &str)]| {
+        let all = [&[("partition.expiration-time", "2 d")], extra].concat();
+        h.table.with_options(&all.into_iter().collect()).unwrap()
+    };
+    assert_eq!(days(&expired_partitions(&set(&[])).await.unwrap()), Vec::<String>::new());
+    // 2024-01-05 12:00.
+    h.clock.set(1_704_456_000_000);
+    assert_eq!(days(&expired_partitions(&set(&[])).await.unwrap()), ["20240101", "20240102", "20240103"]);
+    let one = [("partition.expiration-max-num", "1")];
+    assert_eq!(days(&expired_partitions(&set(&one)).await.unwrap()), ["20240101"]);
+    let updated = [("partition.expiration-strategy", "update-time")];
+    assert_eq!(expired_partitions(&set(&updated)).await.unwrap().len(), 5, "all files are from November");
+    let unknown = [("partition.expiration-strategy", "custom")];
+    assert_eq!(expired_partitions(&set(&unknown)).await.unwrap_err().kind(), linn_format::ErrorKind::Unsupported);
+    let mut message = CommitMessage::new(row(&[20_240_105]), 0, -1);
+    message.new_files = vec![file("g", 0, None)];
+    let table = set(&[("partition.expiration-batch-size", "2")]);
+    table.committer("u").commit(Commit::streaming(2, vec![message])).await.unwrap();
+    assert_eq!(days(&partitions(&h.table).await.unwrap()), ["20240104", "20240105"]);
+    // Three partitions in batches of two are two more snapshots.
+    assert_eq!(h.ids().await, [1, 2, 3, 4]);
+    let last = h.snapshot(4).await;
+    assert_eq!((last.commit_kind, last.total_record_count), (linn_format::snapshot::CommitKind::Overwrite, Some(3)));
+}
+
+#[tokio::test]
+async fn manifests_are_compacted_into_one() {
+    let mut h = History::new(&[]).await;
+    h.commit(&["a"], &[]).await;
+    h.commit(&["b"], &["a"]).await;
+    h.commit(&["c"], &[]).await;
+    let done = compact_manifests(&h.table).await.unwrap();
+    assert_eq!((done.snapshot, done.before.len(), done.after), (Some(SnapshotId(4)), 3, 1));
+    let (last, compacted) = (h.snapshot(3).await, h.snapshot(4).await);
+    assert_eq!(compacted.total_record_count, last.total_record_count);
+    assert_eq!(live(&h.table, &compacted).await.len(), 2);
+    assert_eq!(Manifests::new(&h.table).of_snapshot(&compacted).await.unwrap().len(), 1);
+    assert_eq!(compact_manifests(&h.table).await.unwrap().snapshot, None);
+    let report = crate::invariants::check(&h.table, crate::invariants::Depth::Metadata).await.unwrap();
+    assert_eq!(report.findings, []);
+    h.expire(&keep("1")).await;
+    assert_eq!((h.data(), h.check().await), (vec!["b".to_owned(), "c".to_owned()], Vec::new()));
+}
+
+#[tokio::test]
+async fn lost_manifests_can_be_left_out() {
+    let mut h = History::new(&[]).await;
+    h.commit(&["a"], &[]).await;
+    h.commit(&["b"], &[]).await;
+    assert_eq!(crate::commit::remove_lost_manifests(&h.table).await.unwrap().snapshot, None);
+    let first = Manifests::new(&h.table).of_delta(&*h.snapshot(1).await).await.unwrap();
+    h.store.delete(&h.table.manifest_path(&first[0].file_name)).await.unwrap();
+    let fresh = h.fresh();
+    let done = crate::commit::remove_lost_manifests(&fresh).await.unwrap();
+    assert_eq!((done.snapshot, done.before.len()), (Some(SnapshotId(3)), 1));
+    let snapshot = Snapshots::new(&fresh).latest().await.unwrap().unwrap();
+    assert_eq!((live(&fresh, &snapshot).await.len(), snapshot.total_record_count), (1, Some(1)));
+}

@@ -1,0 +1,132 @@
+//! What follows a commit: partitions, consumers, snapshots and changelogs expire as the options of the table say, within the
+//! commit or beside it (spec: features.md B14). Nothing of it can fail a commit, which is made by then.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use linn_format::{Result, SnapshotId};
+
+use super::changelog::ChangelogExpiry;
+use super::consumer;
+use super::partition::{drop_partitions, expired_partitions};
+use super::retain::Retention;
+use super::snapshot::SnapshotExpiry;
+use crate::commit::BATCH_IDENTIFIER;
+use crate::seam::Pool;
+use crate::snapshot::Snapshots;
+use crate::table::Table;
+
+/// What a committer knows about what is due.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Upkeep {
+    state: Arc<tokio::sync::Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The oldest snapshot, as far as known; it only ever grows, unless the table is rolled back.
+    earliest: Option<SnapshotId>,
+    /// When partitions were looked at last, milliseconds since the epoch.
+    partitions: Option<i64>,
+}
+
+impl Upkeep {
+    /// Does what is due after a commit whose newest snapshot is this. When another commit of the same committer is at it,
+    /// nothing is done: what is due then is due after the next one.
+    pub(crate) async fn after(&self, table: &Table, newest: SnapshotId, identifier: i64) {
+        let options = table.options();
+        if options.write_only().unwrap_or(true) {
+            return;
+        }
+        // Failures of options are said by whoever reads them.
+        if !options.snapshot_expire_async().unwrap_or(false) || identifier == BATCH_IDENTIFIER {
+            return self.run(table, newest, identifier).await;
+        }
+        let (this, table) = (self.clone(), table.clone());
+        let env = table.env().clone();
+        env.spawn.spawn(Pool::Work, Box::pin(async move { this.run(&table, newest, identifier).await }));
+    }
+
+    /// Boxed, because dropping partitions is a commit.
+    fn run<'a>(&'a self, table: &'a Table, newest: SnapshotId, identifier: i64) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let Ok(mut state) = self.state.try_lock() else { return };
+            let name = table.name();
+            if let Err(e) = state.partitions(table, identifier).await {
+                tracing::warn!(table = name, error = %e, "partitions do not expire");
+            }
+            if let Err(e) = consumers(table).await {
+                tracing::warn!(table = name, error = %e, "consumers do not expire");
+            }
+            if let Err(e) = state.snapshots(table, newest).await {
+                tracing::warn!(table = name, error = %e, "snapshots do not expire");
+            }
+        })
+    }
+}
+
+impl State {
+    async fn partitions(&mut self, table: &Table, identifier: i64) -> Result<()> {
+        let options = table.options();
+        if options.partition_expiration_time()?.is_none() || table.schema().partition_keys.is_empty() {
+            return Ok(());
+        }
+        let interval = i64::try_from(options.partition_expiration_interval()?.as_millis()).unwrap_or(i64::MAX);
+        let now = table.env().clock.now_millis();
+        // The first look comes at some time within the interval, so that short jobs take their turn.
+        let jitter = table.env().ids.jitter();
+        let last = *self.partitions.get_or_insert(now.saturating_sub((interval as f64 * jitter) as i64));
+        let at_end = identifier == BATCH_IDENTIFIER && options.end_input_expires_partitions()?;
+        if interval > 0 && now.saturating_sub(last) <= interval && !at_end {
+            return Ok(());
+        }
+        self.partitions = Some(now);
+        let expired = expired_partitions(table).await?;
+        if expired.is_empty() {
+            return Ok(());
+        }
+        // Its commits must not come back here.
+        let quiet = table.with_options(&[("write-only", "true")].into_iter().collect())?;
+        let rows: Vec<_> = expired.into_iter().map(|partition| partition.partition).collect();
+        drop_partitions(&quiet, &rows).await?;
+        tracing::info!(table = table.name(), partitions = rows.len(), "partitions expired");
+        Ok(())
+    }
+
+    async fn snapshots(&mut self, table: &Table, newest: SnapshotId) -> Result<()> {
+        let retention = Retention::of_snapshots(table)?;
+        if self.earliest.is_some_and(|earliest| newest.0.saturating_sub(retention.min) < earliest.0) {
+            return Ok(());
+        }
+        let expiry = SnapshotExpiry::new(table)?;
+        let range = match self.earliest {
+            // The first look takes in what an expiry that was cut off has left.
+            None => expiry.range(&retention).await?,
+            Some(_) => match Snapshots::new(table).earliest_id().await? {
+                Some(earliest) => expiry.range_from(&retention, earliest).await?,
+                None => None,
+            },
+        };
+        self.earliest = match range {
+            Some((begin, end)) => {
+                expiry.run(begin, end).await?;
+                Some(end)
+            }
+            None => Snapshots::new(table).earliest_id().await?,
+        };
+        if table.options().changelog_decoupled()? {
+            let expiry = ChangelogExpiry::new(table);
+            let due = expiry.due(&Retention::of_changelogs(table)?).await?;
+            expiry.run(&due).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn consumers(table: &Table) -> Result<()> {
+    if let Some(age) = table.options().consumer_expiration_time()? {
+        let stale = consumer::stale(table, age).await?;
+        consumer::remove(table, &stale).await?;
+    }
+    Ok(())
+}
