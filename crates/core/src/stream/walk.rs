@@ -135,10 +135,13 @@ impl Walk {
     async fn look(&mut self) -> Result<Look> {
         let Some(position) = self.position.clone() else { return self.begin().await };
         let Position { next_snapshot: id, within } = position;
-        if self.last.is_some_and(|last| id > last) {
+        let history = History::new(&self.table)?;
+        if let Some(last) = self.last.filter(|last| id > *last) {
+            if id > last.next() {
+                may_come(&self.table, &history, id).await?;
+            }
             return Ok(Look::End);
         }
-        let history = History::new(&self.table)?;
         if let Some(within) = within.clone().filter(|within| within.part == Part::Rows) {
             let snapshot = match history.snapshots.get(id).await {
                 Ok(snapshot) => snapshot,

@@ -41,9 +41,16 @@ pub(super) fn function(tokens: &[Token], at: usize) -> Result<Option<(Vec<Token>
     let (Some(name), true) = (statements.pop(), statements.is_empty()) else {
         return Err(Error::invalid(format!("SQL: {table:?} is not a table name")));
     };
-    let mut parts = Cursor::new(&name);
-    parts.object()?;
-    parts.end()?;
+    let mut inside = Cursor::new(&name);
+    let parts = inside.object()?;
+    inside.end()?;
+    let mut name = Vec::with_capacity(2 * parts.len());
+    for part in parts {
+        if !name.is_empty() {
+            name.push(Token::Period);
+        }
+        name.push(Token::make_word(&part, Some('"')));
+    }
     let options = [(*key, arguments.join(","))].into_iter().collect();
     Ok(Some((name, options, at + 1 + cursor.index())))
 }
