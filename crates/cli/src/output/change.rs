@@ -110,7 +110,8 @@ impl<W: Write> Lines<W> {
         }
         let right = schema.fields().iter().map(|field| field.data_type().is_numeric()).collect();
         let kind = "+I".len();
-        let widths = names.iter().enumerate().map(|(at, name)| name.chars().count().max(if at == 0 { kind } else { 0 }));
+        let widths =
+            names.iter().enumerate().map(|(at, name)| name.chars().count().max(if at == 0 { kind } else { 0 }));
         let widths = widths.collect();
         Self { out, names, right, widths, begun: false }
     }
