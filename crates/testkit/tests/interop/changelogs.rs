@@ -99,6 +99,11 @@ fn of_lookups() {
 }
 
 #[test]
+fn of_lookups_in_lookup_files_beside_the_data() {
+    followed(&[("changelog-producer", "lookup"), ("lookup.remote-file.enabled", "true")]);
+}
+
+#[test]
 fn of_lookups_with_deletion_vectors() {
     followed(&[("changelog-producer", "lookup"), ("deletion-vectors.enabled", "true")]);
 }
