@@ -189,16 +189,10 @@ const FOREIGN: &[OptionDef] = &[
     write::WRITE_BUFFER_FOR_APPEND,
 ];
 
-/// Layouts that only make reading faster, tags, streams and joins.
+/// Layouts that only make reading faster, joins, marks, and gentler failures.
 const INERT: &[OptionDef] = &[
     blob::VARIANT_SHREDDING_SCHEMA,
     bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET_RESCALE_LOAD_FACTOR,
-    changelog::CONSUMER_ID,
-    changelog::CONSUMER_IGNORE_PROGRESS,
-    changelog::CONSUMER_MODE,
-    changelog::STREAMING_READ_APPEND_OVERWRITE,
-    changelog::STREAMING_READ_OVERWRITE,
-    changelog::STREAMING_READ_SNAPSHOT_DELAY,
     commit::MANIFEST_SORT_ENABLED,
     commit::TAG_CREATE_SUCCESS_FILE,
     compaction::COMPACTION_SKIP_EXPIRED_PARTITIONS,
@@ -210,23 +204,11 @@ const INERT: &[OptionDef] = &[
     partition::PARTITION_MARK_DONE_ACTION_HTTP_PARAMS,
     partition::PARTITION_MARK_DONE_ACTION_HTTP_URL,
     partition::PARTITION_TIMESTAMP_FORMAT_STRICT,
-    scan::CONTINUOUS_DISCOVERY_INTERVAL,
-    scan::INCREMENTAL_BETWEEN,
-    scan::INCREMENTAL_BETWEEN_SCAN_MODE,
-    scan::INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT,
-    scan::INCREMENTAL_BETWEEN_TIMESTAMP,
-    scan::INCREMENTAL_TO_AUTO_TAG,
-    scan::SCAN_BOUNDED_WATERMARK,
-    scan::SCAN_BUCKET,
-    scan::SCAN_CREATION_TIME_MILLIS,
     scan::SCAN_FALLBACK_BRANCH_READ_FAIL_FAST,
-    scan::SCAN_FILE_CREATION_TIME_MILLIS,
     scan::SCAN_IGNORE_CORRUPT_FILES,
     scan::SCAN_IGNORE_LOST_FILES,
-    scan::SCAN_MODE,
     scan::SCAN_PLAN_AUTO_TAG_FOR_READ_TIME_RETAINED,
     scan::SCAN_PLAN_SORT_PARTITION,
-    scan::TABLE_READ_SEQUENCE_NUMBER_ENABLED,
 ];
 
 impl OptionDef {
