@@ -76,22 +76,18 @@ impl Guard {
                     names.extend(manifests.peek_list(list).await?.into_iter().map(|manifest| manifest.file_name));
                 }
             }
-            if let Some(list) = &snapshot.changelog_manifest_list
-                && names.insert(list.clone())
-            {
-                // A tag may outlive the changelog of its snapshot.
-                match manifests.peek_list(list).await {
-                    Ok(changelog) => names.extend(changelog.into_iter().map(|manifest| manifest.file_name)),
-                    Err(e) if e.kind() == ErrorKind::NotFound => {}
-                    Err(e) => return Err(e),
-                }
-            }
             if let Some(index) = &snapshot.index_manifest
                 && names.insert(index.clone())
             {
                 names.extend(manifests.read_index(index).await?.into_iter().map(|line| line.file_name));
             }
             names.extend(snapshot.statistics.clone());
+        }
+        // The changelog of a snapshot goes with it, whatever tags there are.
+        for list in self.added.iter().filter_map(|snapshot| snapshot.changelog_manifest_list.as_ref()) {
+            if names.insert(list.clone()) {
+                names.extend(manifests.peek_list(list).await?.into_iter().map(|manifest| manifest.file_name));
+            }
         }
         Ok(names)
     }
@@ -186,7 +182,10 @@ pub(super) async fn of_branches(table: &Table) -> Result<Guard> {
         let mut first = true;
         for id in snapshots.list().await? {
             match snapshots.get(id).await {
-                Ok(snapshot) if std::mem::take(&mut first) => guard.whole.push(snapshot),
+                Ok(snapshot) if std::mem::take(&mut first) => {
+                    guard.whole.push(Arc::clone(&snapshot));
+                    guard.added.push(snapshot);
+                }
                 Ok(snapshot) => guard.added.push(snapshot),
                 Err(e) if e.kind() == ErrorKind::NotFound => {}
                 Err(e) => return Err(e),
