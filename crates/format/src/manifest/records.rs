@@ -12,6 +12,8 @@ use orc_rust::arrow_reader::ArrowReaderBuilder;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::avro::{self, Container, Cursor, Record, Value};
+use crate::file::orc::fence as orc_fence;
+use crate::file::parquet::fence as parquet_fence;
 use crate::{Error, Result};
 
 /// The records of a file.
@@ -20,21 +22,29 @@ pub(super) fn read(bytes: &Bytes) -> Result<Vec<Record>> {
         return read_avro(bytes);
     }
     if bytes.starts_with(b"ORC") {
-        let corrupt = |e| Error::corrupt("not a readable orc file").with_source(e);
-        let reader = ArrowReaderBuilder::try_new(bytes.clone()).map_err(corrupt)?.build();
-        return reader
-            .map(|b| b.map_err(|e| Error::corrupt("not a readable orc file").with_source(e)))
-            .try_fold(Vec::new(), |records, batch| append(records, &batch?));
+        // The libraries panic over some of the files that they cannot read.
+        return orc_fence::fenced(|| read_orc(bytes))?;
     }
     if bytes.starts_with(b"PAR1") {
-        let corrupt = |e| Error::corrupt("not a readable parquet file").with_source(e);
-        let reader =
-            ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).and_then(|b| b.build()).map_err(corrupt)?;
-        return reader
-            .map(|b| b.map_err(|e| Error::corrupt("not a readable parquet file").with_source(e)))
-            .try_fold(Vec::new(), |records, batch| append(records, &batch?));
+        return parquet_fence::fenced(|| read_parquet(bytes))?;
     }
     Err(Error::corrupt("neither an avro nor an orc nor a parquet file"))
+}
+
+fn read_orc(bytes: &Bytes) -> Result<Vec<Record>> {
+    let corrupt = |e| Error::corrupt("not a readable orc file").with_source(e);
+    let reader = ArrowReaderBuilder::try_new(bytes.clone()).map_err(corrupt)?.build();
+    reader
+        .map(|b| b.map_err(|e| Error::corrupt("not a readable orc file").with_source(e)))
+        .try_fold(Vec::new(), |records, batch| append(records, &batch?))
+}
+
+fn read_parquet(bytes: &Bytes) -> Result<Vec<Record>> {
+    let corrupt = |e| Error::corrupt("not a readable parquet file").with_source(e);
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes.clone()).and_then(|b| b.build()).map_err(corrupt)?;
+    reader
+        .map(|b| b.map_err(|e| Error::corrupt("not a readable parquet file").with_source(e)))
+        .try_fold(Vec::new(), |records, batch| append(records, &batch?))
 }
 
 fn read_avro(bytes: &[u8]) -> Result<Vec<Record>> {

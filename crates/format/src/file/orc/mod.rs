@@ -5,7 +5,7 @@
 //! (`paimon.id`) nor statistics, and not DECIMAL, ROW, ARRAY, MAP, MULTISET: those are refused by name.
 
 mod carrier;
-mod fence;
+pub(crate) mod fence;
 mod read;
 mod source;
 mod tail;

@@ -11,7 +11,7 @@ use futures::{FutureExt, Stream};
 use crate::{Error, Result};
 
 /// Calls the library.
-pub(super) fn fenced<T>(call: impl FnOnce() -> T) -> Result<T> {
+pub(crate) fn fenced<T>(call: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| corrupt(&*panic))
 }
 

@@ -5,7 +5,7 @@
 
 mod conform;
 mod dictionary;
-mod fence;
+pub(crate) mod fence;
 mod int96;
 mod open;
 mod page;
