@@ -88,7 +88,7 @@ async fn touches(table: &Table, snapshot: &Snapshot, since: &Since) -> Result<bo
     }
     let manifests = Manifests::new(table);
     for meta in manifests.of_delta(snapshot).await? {
-        let batch = manifests.read_manifest(&meta.file_name, StatsColumns::Keys).await?;
+        let batch = manifests.manifest_of(&meta, StatsColumns::Keys).await?;
         if (0..batch.len()).any(|i| since.get(batch.partition(i)).is_some_and(|at| *at < snapshot.id)) {
             return Ok(true);
         }

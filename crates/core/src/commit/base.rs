@@ -110,14 +110,13 @@ pub(super) async fn for_each(
     wanted: Entries,
     mut each: impl FnMut(&EntryBatch) -> Result<()>,
 ) -> Result<()> {
-    let names: Vec<String> = manifests.iter().map(|manifest| manifest.file_name.clone()).collect();
-    let read = |name: String| async move {
+    let read = |meta: ManifestMeta| async move {
         match wanted {
-            Entries::Identities => files.identities(&name).await,
-            Entries::Whole => files.manifest(&name).await,
+            Entries::Identities => files.identities(&meta).await,
+            Entries::Whole => files.manifest(&meta).await,
         }
     };
-    let reads = names.into_iter().map(|name| read(name).boxed());
+    let reads = manifests.to_vec().into_iter().map(|meta| read(meta).boxed());
     let mut batches = futures::stream::iter(reads).buffered(PARALLEL);
     while let Some(batch) = batches.next().await {
         each(&*batch?)?;

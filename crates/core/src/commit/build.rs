@@ -214,7 +214,7 @@ impl Plan<'_> {
     async fn largest_sequence(&self, manifests: &[ManifestMeta]) -> Result<Option<i64>> {
         let mut all = None;
         for manifest in manifests {
-            let batch = self.files.identities(&manifest.file_name).await?;
+            let batch = self.files.identities(manifest).await?;
             for i in (0..batch.len()).filter(|i| batch.kind(*i) == FileKind::Add) {
                 all = all.max(Some(batch.file(i)?.max_sequence_number));
             }

@@ -77,16 +77,16 @@ impl Files {
     }
 
     /// The entries of a manifest, in full.
-    pub(super) async fn manifest(&self, name: &str) -> Result<Arc<EntryBatch>> {
-        self.manifests.read_manifest(name, StatsColumns::All).await
+    pub(super) async fn manifest(&self, meta: &ManifestMeta) -> Result<Arc<EntryBatch>> {
+        self.manifests.manifest_of(meta, StatsColumns::All).await
     }
 
     /// The entries of a manifest, perhaps without value statistics: enough to tell files apart.
-    pub(super) async fn identities(&self, name: &str) -> Result<Arc<EntryBatch>> {
-        match self.table.manifest_cache().get(name, StatsColumns::Keys) {
+    pub(super) async fn identities(&self, meta: &ManifestMeta) -> Result<Arc<EntryBatch>> {
+        match self.table.manifest_cache().get(&meta.file_name, StatsColumns::Keys) {
             Some(batch) => Ok(batch),
             // Sooner or later a commit merges the manifest and writes its entries again.
-            None => self.manifest(name).await,
+            None => self.manifest(meta).await,
         }
     }
 

@@ -85,7 +85,7 @@ async fn full(files: &Files, merged: &mut Merged, schema_id: SchemaId, settings:
             merged.after.push(manifest.clone());
             continue;
         }
-        let batch = files.manifest(&manifest.file_name).await?;
+        let batch = files.manifest(manifest).await?;
         let stays = |i: &usize| {
             batch.kind(*i) == FileKind::Add && (removed.is_empty() || !removed.contains(&Simple::of(&batch, *i).key))
         };

@@ -64,7 +64,7 @@ pub(super) async fn check(
 async fn touches(table: &Table, snapshot: &Snapshot, partitions: &HashSet<Vec<u8>>, real_only: bool) -> Result<bool> {
     let manifests = Manifests::new(table);
     for meta in manifests.of_delta(snapshot).await? {
-        let batch = manifests.read_manifest(&meta.file_name, linn_format::manifest::StatsColumns::Keys).await?;
+        let batch = manifests.manifest_of(&meta, linn_format::manifest::StatsColumns::Keys).await?;
         let touched =
             |i: usize| partitions.contains(batch.partition(i)) && !(real_only && batch.bucket(i) == POSTPONED);
         if (0..batch.len()).any(touched) {

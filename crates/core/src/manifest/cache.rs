@@ -1,21 +1,28 @@
 //! Decoded manifests and manifest lists in memory, least used out first, bounded by their bytes.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 use linn_format::manifest::{EntryBatch, ManifestMeta, StatsColumns};
 use moka::sync::Cache;
+use parking_lot::Mutex;
 
 /// Bytes of decoded manifests that a cache keeps unless told otherwise.
 const DEFAULT_BYTES: u64 = 256 << 20;
 /// Manifest lists are short-lived: every commit writes a new one of the whole table.
-const LISTS: u64 = 16;
+const LISTS: usize = 16;
+
+/// Manifest lists by name, the one used last at the end.
+type Lists = Mutex<VecDeque<(String, Arc<Vec<ManifestMeta>>)>>;
 
 /// Decoded manifests by file name and by what was read of them, and the last manifest lists.
 #[derive(Clone)]
 pub struct ManifestCache {
     entries: Cache<(String, StatsColumns), Arc<EntryBatch>>,
-    lists: Cache<String, Arc<Vec<ManifestMeta>>>,
+    /// Not a cache that tidies up by the machine's clock: a history that is replayed must find the same lists here.
+    lists: Arc<Lists>,
+    most_lists: usize,
 }
 
 impl ManifestCache {
@@ -24,8 +31,8 @@ impl ManifestCache {
         let weigh = |(name, _): &(String, StatsColumns), batch: &Arc<EntryBatch>| {
             u32::try_from(batch.memory_size() + name.len()).unwrap_or(u32::MAX)
         };
-        let lists = Cache::new(if bytes == 0 { 0 } else { LISTS });
-        Self { entries: Cache::builder().max_capacity(bytes).weigher(weigh).build(), lists }
+        let most_lists = if bytes == 0 { 0 } else { LISTS };
+        Self { entries: Cache::builder().max_capacity(bytes).weigher(weigh).build(), lists: Arc::default(), most_lists }
     }
 
     /// A manifest with at least these statistics.
@@ -41,13 +48,30 @@ impl ManifestCache {
         self.entries.insert((name.to_owned(), stats), batch);
     }
 
+    /// Drops a manifest that is not what it should be.
+    pub(super) fn forget(&self, name: &str) {
+        for stats in [StatsColumns::All, StatsColumns::Keys] {
+            self.entries.invalidate(&(name.to_owned(), stats));
+        }
+    }
+
     /// A manifest list.
     pub(super) fn list(&self, name: &str) -> Option<Arc<Vec<ManifestMeta>>> {
-        self.lists.get(name)
+        let mut lists = self.lists.lock();
+        let at = lists.iter().position(|(of, _)| of == name)?;
+        let used = lists.remove(at)?;
+        let list = Arc::clone(&used.1);
+        lists.push_back(used);
+        Some(list)
     }
 
     pub(crate) fn put_list(&self, name: &str, list: Arc<Vec<ManifestMeta>>) {
-        self.lists.insert(name.to_owned(), list);
+        let mut lists = self.lists.lock();
+        lists.retain(|(of, _)| of != name);
+        lists.push_back((name.to_owned(), list));
+        while lists.len() > self.most_lists {
+            lists.pop_front();
+        }
     }
 }
 

@@ -120,7 +120,7 @@ impl Manifests {
         let work = move |meta: ManifestMeta| {
             let (this, select) = (this.clone(), Arc::clone(&select));
             async move {
-                let batch = this.read_manifest(&meta.file_name, stats).await?;
+                let batch = this.manifest_of(&meta, stats).await?;
                 let selection = select(Arc::clone(&batch)).await?;
                 Ok((batch, selection))
             }

@@ -13,3 +13,6 @@ pub use deleted::Deleted;
 pub use live::{LiveFiles, Selection};
 pub(crate) use parallel::run;
 pub use store::Manifests;
+
+#[cfg(test)]
+mod tests;

@@ -35,8 +35,8 @@ impl Manifests {
     /// `NotFound` or `Corrupt` with the path of a manifest list.
     pub async fn of_snapshot(&self, snapshot: &Snapshot) -> Result<Vec<ManifestMeta>> {
         let (base, delta) = futures::try_join!(
-            self.read_list(&snapshot.base_manifest_list),
-            self.read_list(&snapshot.delta_manifest_list)
+            self.list_of(&snapshot.base_manifest_list, snapshot.base_manifest_list_size),
+            self.list_of(&snapshot.delta_manifest_list, snapshot.delta_manifest_list_size)
         )?;
         Ok(base.into_iter().chain(delta).collect())
     }
@@ -46,7 +46,7 @@ impl Manifests {
     /// # Errors
     /// As [`Manifests::read_list`].
     pub async fn of_delta(&self, snapshot: &Snapshot) -> Result<Vec<ManifestMeta>> {
-        self.read_list(&snapshot.delta_manifest_list).await
+        self.list_of(&snapshot.delta_manifest_list, snapshot.delta_manifest_list_size).await
     }
 
     /// The manifests of a snapshot's changelog; none when it has none.
@@ -55,7 +55,7 @@ impl Manifests {
     /// As [`Manifests::read_list`].
     pub async fn of_changelog(&self, snapshot: &Snapshot) -> Result<Vec<ManifestMeta>> {
         match &snapshot.changelog_manifest_list {
-            Some(list) => self.read_list(list).await,
+            Some(list) => self.list_of(list, snapshot.changelog_manifest_list_size).await,
             None => Ok(Vec::new()),
         }
     }
@@ -65,15 +65,42 @@ impl Manifests {
     /// # Errors
     /// `NotFound` or `Corrupt` with the path.
     pub async fn read_list(&self, name: &str) -> Result<Vec<ManifestMeta>> {
+        self.list_of(name, None).await
+    }
+
+    /// A manifest list of this size, where the snapshot says one: a list that was cut between two blocks can be read as a
+    /// shorter one.
+    async fn list_of(&self, name: &str, size: Option<i64>) -> Result<Vec<ManifestMeta>> {
         let cache = self.table.manifest_cache();
         if let Some(list) = cache.list(name) {
             return Ok((*list).clone());
         }
         let path = self.table.manifest_path(name);
         let bytes = self.read(&path).await?;
+        if let Some(size) = size
+            && u64::try_from(size) != Ok(bytes.len() as u64)
+        {
+            let why = format!("a manifest list has {} bytes where its snapshot says {size}", bytes.len());
+            return Err(Error::corrupt(why).with("path", path));
+        }
         let list = Arc::new(read_manifest_list(&bytes).context("path", path)?);
         cache.put_list(name, Arc::clone(&list));
         Ok((*list).clone())
+    }
+
+    /// The manifest of a line of a manifest list, which must have as many entries as the line says.
+    ///
+    /// # Errors
+    /// As [`Manifests::read_manifest`].
+    pub async fn manifest_of(&self, meta: &ManifestMeta, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
+        let batch = self.read_manifest(&meta.file_name, stats).await?;
+        let entries = meta.num_added_files.saturating_add(meta.num_deleted_files);
+        if u64::try_from(entries) != Ok(batch.len() as u64) {
+            self.table.manifest_cache().forget(&meta.file_name);
+            let why = format!("a manifest has {} entries where its manifest list says {entries}", batch.len());
+            return Err(Error::corrupt(why).with("path", self.table.manifest_path(&meta.file_name)));
+        }
+        Ok(batch)
     }
 
     /// A manifest, from the cache if it is there.
