@@ -1,6 +1,6 @@
 //! The writer of a table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::{Int8Array, RecordBatch};
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use linn_format::file::DataFileMeta;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
-use linn_format::{Error, Result};
+use linn_format::{Error, ErrorKind, Result};
 
 use super::budget::MemoryBudget;
 use super::check::Check;
@@ -64,6 +64,10 @@ pub struct TableWriter {
     budget: MemoryBudget,
     /// Rows were lost whose keys are known to have moved; nothing may be committed any more.
     failed: bool,
+    /// Rows that were taken, and have no bucket yet because the store failed; in order, before those that come next.
+    taken: VecDeque<(RecordBatch, Int8Array)>,
+    /// The same, for rows whose bucket is known but could not be opened. They came before those of `taken`.
+    routed: VecDeque<Routed>,
     /// Whether it is known that the table takes retractions.
     retracts: bool,
     /// By serialised partition and bucket, so that messages come in a fixed order.
@@ -107,7 +111,19 @@ impl TableWriter {
     ) -> Result<Self> {
         let full = opener.compaction().map(|c| c.full_every).unwrap_or_default().map(Due::new);
         let (check, env, writers) = (Check::new(schema)?, env.clone(), BTreeMap::new());
-        Ok(Self { opener, env, check, routing, budget, failed: false, retracts: false, writers, full })
+        Ok(Self {
+            opener,
+            env,
+            check,
+            routing,
+            budget,
+            failed: false,
+            taken: VecDeque::new(),
+            routed: VecDeque::new(),
+            retracts: false,
+            writers,
+            full,
+        })
     }
 
     /// Writes rows: all columns of the table by name, in the Arrow types of the table (timestamps of more than six digits
@@ -121,10 +137,8 @@ impl TableWriter {
         self.usable()?;
         let (rows, kinds) = self.check.rows(batch, kinds)?;
         self.retracts = self.retracts || self.opener.try_retraction(&rows, &kinds)?;
-        let split = self.routing.split(rows, kinds).await?;
-        let written = self.write_split(split).await;
-        self.failed |= written.is_err() && self.routing.moves_keys();
-        written?;
+        self.taken.push_back((rows, kinds));
+        self.pass_on().await?;
         while self.budget.is_exceeded() {
             let Some(largest) = self.writers.values_mut().max_by_key(|w| w.memory()).filter(|w| w.memory() > 0) else {
                 break;
@@ -134,11 +148,34 @@ impl TableWriter {
         Ok(())
     }
 
-    async fn write_split(&mut self, split: Vec<Routed>) -> Result<()> {
-        self.announce(&split).await?;
-        for routed in split {
-            let writer = self.bucket(&routed.partition, routed.bucket).await?;
-            writer.write(routed.rows, routed.kinds).await?;
+    /// Brings the rows that were taken into the buffers of their buckets. What cannot be brought there for want of the store
+    /// stays for the next time, unless it is known to have moved keys.
+    async fn pass_on(&mut self) -> Result<()> {
+        loop {
+            let written = self.write_routed().await;
+            self.failed |= written.is_err() && self.routing.moves_keys();
+            written?;
+            let Some((rows, kinds)) = self.taken.front().cloned() else { return Ok(()) };
+            let split = self.routing.split(rows, kinds).await;
+            let later = |e: &Error| matches!(e.kind(), ErrorKind::Unavailable | ErrorKind::UnknownOutcome);
+            if split.as_ref().is_err_and(later) && !self.routing.moves_keys() {
+                return split.map(drop);
+            }
+            // Rows that are at fault themselves would be for ever.
+            self.taken.pop_front();
+            self.routed.extend(split?);
+        }
+    }
+
+    async fn write_routed(&mut self) -> Result<()> {
+        if self.routed.is_empty() {
+            return Ok(());
+        }
+        self.announce().await?;
+        while let Some((partition, bucket)) = self.routed.front().map(|r| (r.partition.clone(), r.bucket)) {
+            self.bucket(&partition, bucket).await?;
+            let Some(Routed { rows, kinds, .. }) = self.routed.pop_front() else { break };
+            self.bucket(&partition, bucket).await?.write(rows, kinds).await?;
         }
         Ok(())
     }
@@ -218,6 +255,7 @@ impl TableWriter {
     /// What writing and compacting yield; what was written already is handed over by a later call.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
         self.usable()?;
+        self.pass_on().await?;
         let stale: Vec<_> = self.writers.iter().filter(|(_, w)| w.is_stale()).map(|(key, _)| key.clone()).collect();
         for key in stale {
             self.refresh_bucket(&key, false).await?;
@@ -338,9 +376,9 @@ impl TableWriter {
     }
 
     /// Has partitions looked up together of which no bucket is being written.
-    async fn announce(&mut self, split: &[Routed]) -> Result<()> {
+    async fn announce(&mut self) -> Result<()> {
         let mut new: Vec<BinaryRow> = Vec::new();
-        for routed in split {
+        for routed in &self.routed {
             let known = new.last() == Some(&routed.partition) || !self.buckets_of(&routed.partition).is_empty();
             if !known {
                 new.push(routed.partition.clone());
