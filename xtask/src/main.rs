@@ -11,6 +11,7 @@ mod interop;
 mod place;
 mod reference;
 mod service;
+mod sim;
 mod test;
 mod tidy;
 
@@ -40,6 +41,8 @@ enum Command {
     Demo(demo::Args),
     /// Build and run a benchmark in release mode
     Bench(bench::Args),
+    /// Run simulated histories of a table with faults, one seed, many, or a campaign
+    Sim(sim::Args),
 }
 
 fn main() -> Result<()> {
@@ -51,5 +54,6 @@ fn main() -> Result<()> {
         Command::Reference => reference::run(),
         Command::Demo(args) => demo::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Sim(args) => sim::run(&args),
     }
 }

@@ -9,5 +9,6 @@ mod provider;
 mod run;
 mod session;
 
+pub use parse::check_syntax;
 pub use provider::{LinnTable, Reading};
 pub use session::{Output, Session};

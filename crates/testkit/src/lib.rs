@@ -6,9 +6,11 @@
 
 pub mod compare;
 pub mod fixture;
+pub mod fuzz;
 pub mod model;
 pub mod parse;
 pub mod peer;
 pub mod render;
 pub mod service;
+pub mod sim;
 pub mod variant;

@@ -13,3 +13,15 @@ pub(crate) use cursor::{DIALECT, split};
 pub(crate) use reference::{TableOptions, mark};
 pub(crate) use star::EVERY;
 pub(crate) use statement::{Analyzed, CallArgument, Insert, Statement, parse};
+
+/// How many statements a text has. Only what Linn parses itself is looked at: nothing is planned, and no table is opened.
+///
+/// # Errors
+/// `Invalid` naming what was expected.
+pub fn check_syntax(sql: &str) -> linn::Result<usize> {
+    let statements = split(sql)?;
+    for tokens in &statements {
+        parse(&mark(tokens)?.0)?;
+    }
+    Ok(statements.len())
+}

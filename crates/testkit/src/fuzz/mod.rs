@@ -1,0 +1,10 @@
+//! Decoders under bytes that nobody wrote: the same functions run in `tests/fuzz` under a fuzzer, and here over the corpora
+//! and mutations of them. Invariant: whatever the bytes, a decoder returns a value or an error, and never panics.
+
+mod corpus;
+mod seed;
+mod target;
+
+pub use corpus::{check, corpus};
+pub use seed::seeds;
+pub use target::{TARGETS, Target, run};

@@ -1,0 +1,58 @@
+//! All files that a snapshot needs.
+
+use std::collections::BTreeSet;
+
+use linn_core::Table;
+use linn_core::file::{extra_file_path, place_of};
+use linn_core::manifest::Manifests;
+use linn_format::Result;
+use linn_format::manifest::{FileKind, StatsColumns};
+use linn_format::snapshot::Snapshot;
+
+/// The files of one snapshot, by what they are.
+#[derive(Debug, Default, Clone)]
+pub struct Files {
+    /// Manifest lists, manifests, index manifests.
+    pub metadata: BTreeSet<String>,
+    /// Data files, what lies beside them, index files, and changelog files.
+    pub data: BTreeSet<String>,
+}
+
+/// The files of a snapshot with its changelog.
+///
+/// # Errors
+/// `NotFound` or `Corrupt` where one of its manifests is.
+pub async fn files(table: &Table, snapshot: &Snapshot) -> Result<Files> {
+    let manifests = Manifests::new(table);
+    let mut files = Files::default();
+    let lists = [
+        Some(&snapshot.base_manifest_list),
+        Some(&snapshot.delta_manifest_list),
+        snapshot.changelog_manifest_list.as_ref(),
+    ];
+    files.metadata.extend(lists.into_iter().flatten().map(|name| table.manifest_path(name)));
+    let changelog = manifests.of_changelog(snapshot).await?;
+    let all = manifests.of_snapshot(snapshot).await?;
+    for meta in all.iter().chain(&changelog) {
+        files.metadata.insert(table.manifest_path(&meta.file_name));
+        let batch = manifests.manifest_of(meta, StatsColumns::Keys).await?;
+        for i in 0..batch.len() {
+            let entry = batch.entry(i)?;
+            let mut paths = vec![place_of(table, &entry.partition, entry.bucket, &entry.file)?.path];
+            for name in &entry.file.extra_files {
+                paths.push(extra_file_path(table, &entry.partition, entry.bucket, &entry.file, name)?);
+            }
+            match entry.kind {
+                FileKind::Add => files.data.extend(paths),
+                FileKind::Delete => paths.iter().for_each(|path| drop(files.data.remove(path))),
+            }
+        }
+    }
+    if let Some(name) = &snapshot.index_manifest {
+        files.metadata.insert(table.manifest_path(name));
+        for line in manifests.index_of(snapshot).await? {
+            files.data.insert(table.index_file_path(&line)?);
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,31 @@
+//! Every seed keeps every promise, and is the same history each time.
+
+use std::collections::BTreeSet;
+
+use linn_testkit::sim::{Outcome, Scale, run};
+
+fn check(outcome: &Outcome) {
+    let Outcome { seed, shape, violations, tail, .. } = outcome;
+    assert!(
+        violations.is_empty(),
+        "seed {seed}: {shape:?}\n{}\nbefore that:\n{}",
+        violations.join("\n"),
+        tail.join("\n")
+    );
+}
+
+#[test]
+fn keep_the_promises() {
+    for seed in 0..24 {
+        check(&run(seed, &BTreeSet::new(), Scale::SMALL));
+    }
+}
+
+#[test]
+fn are_the_same_each_time() {
+    for seed in 100..103 {
+        let [one, two] = [0, 1].map(|_| run(seed, &BTreeSet::new(), Scale::SMALL));
+        assert!(one.effects > 100);
+        assert_eq!((one.digest, one.effects), (two.digest, two.effects), "seed {seed}: {:?}", one.shape);
+    }
+}
