@@ -115,6 +115,10 @@ impl Storage for Limited {
         self.inner.delete_dir(dir).await
     }
 
+    async fn delete_empty_dir(&self, dir: &str) -> Result<bool> {
+        self.inner.delete_empty_dir(dir).await
+    }
+
     async fn rename_dir(&self, from: &str, to: &str) -> Result<()> {
         self.inner.rename_dir(from, to).await
     }
