@@ -16,7 +16,7 @@ impl State {
     /// Takes in the newest snapshot. If the one that was newest before is not part of the same history, everything known of
     /// it is forgotten.
     pub(super) async fn follow(&mut self, latest: Option<&Arc<Snapshot>>) -> Result<()> {
-        if let Some(seen) = self.seen_latest.take()
+        if let Some(seen) = self.seen_latest.clone()
             && !self.is_part(&seen, latest).await?
         {
             tracing::info!(table = self.table().name(), snapshot = seen.id.0, "the table was rolled back");

@@ -12,6 +12,7 @@ use super::gone::{Gone, Metadata, Parts};
 use super::guard;
 use super::removal::{Removal, at_once};
 use crate::manifest::{Manifests, Selection};
+use crate::rollback::brought_back;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 
@@ -109,7 +110,9 @@ pub(crate) async fn free_tagged(table: &Table, tagged: &Snapshot) -> Result<()> 
         // The snapshots after it were taken away by a rollback; then what is left is older.
         None => snapshots.latest().await?,
     };
-    let kept: Vec<Arc<Snapshot>> = before.into_iter().chain(after).chain(next).collect();
+    // Snapshots that brought old content back are no neighbours, but have its files.
+    let back = brought_back(&snapshots, id).await?;
+    let kept: Vec<Arc<Snapshot>> = before.into_iter().chain(after).chain(next).chain(back).collect();
     let removal = reclaim(table, &[Arc::new(tagged.clone())], &kept, Share::All).await?;
     removal.sweep(table).await;
     Ok(())

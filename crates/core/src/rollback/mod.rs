@@ -15,6 +15,7 @@ use linn_format::snapshot::{Snapshot, format_hint};
 use linn_format::{ErrorKind, Result, SnapshotId};
 
 pub use latest::RolledForward;
+pub(crate) use latest::brought_back;
 pub use plan::RollbackPlan;
 
 use crate::snapshot::Snapshots;

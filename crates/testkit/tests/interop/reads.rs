@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use linn_core::file::row_id_field;
 use linn_core::read::collect;
 use linn_core::schema::Schemas;
 use linn_core::{Env, Table, storage};
 use linn_format::options::Options;
-use linn_format::types::{DataField, Kind, has_nanos};
+use linn_format::types::{DataField, DataType, Kind, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID, has_nanos};
 use linn_format::{ErrorKind, Result};
 use linn_testkit::fixture::{DATABASE, Fixtures, Reading, Writer};
 use linn_testkit::{compare, render};
@@ -112,4 +113,28 @@ async fn every_old_fixture_reads_as_java_says() {
         ],
     )
     .await;
+}
+
+/// The rows of `t$row_tracking`.
+#[tokio::test]
+async fn tracked_rows_are_those_of_java() {
+    let fixtures = Fixtures::open(Writer::Java21);
+    let env = environment(&fixtures);
+    for name in ["x21_row_tracking", "x21_data_evolution"] {
+        let schema = fixtures.schema(name);
+        let mut fields = schema.fields.clone();
+        fields.push(row_id_field());
+        fields.push(DataField::new(SEQUENCE_NUMBER_ID, SEQUENCE_NUMBER, DataType::nullable(Kind::BigInt)));
+        let table = Table::new(name, format!("{DATABASE}.db/{name}"), schema, env.clone());
+        let read = table.read().fields(fields.clone()).build().unwrap();
+        let mut batches = Vec::new();
+        for split in table.scan().plan().await.unwrap().splits {
+            batches.extend(collect(read.stream(&split).await.unwrap()).await.unwrap());
+        }
+        let rules = compare::Rules::of(table.schema());
+        let expected = fixtures.expected(name, "row_tracking");
+        assert!(!expected.is_empty());
+        let wrong = compare::difference(&expected, &render::rows(&batches, &fields), &rules);
+        assert!(wrong.is_none(), "{name}: {}", wrong.unwrap_or_default());
+    }
 }

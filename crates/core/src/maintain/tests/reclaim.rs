@@ -57,3 +57,20 @@ async fn a_deleted_tag_takes_its_files_along() {
     h.table.delete_tag("one").await.unwrap();
     assert_eq!((h.data(), h.check().await), (vec!["c".to_owned()], Vec::new()));
 }
+
+/// Case E10: content that came back belongs to snapshots that are no neighbours of the tag.
+#[tokio::test]
+async fn what_was_brought_back_is_kept() {
+    let mut h = History::new(&[]).await;
+    h.commit(&["a", "x"], &[]).await;
+    h.commit(&["b"], &["a"]).await;
+    h.commit(&["c"], &["b", "x"]).await;
+    let to = crate::rollback::RollbackTo::Snapshot(SnapshotId(1));
+    let done = h.table.rollback_as_latest(&to).await.unwrap();
+    h.commit(&["d"], &["x"]).await;
+    h.expire(&keep("3")).await;
+    let there = ["a", "c", "d", "x"].map(str::to_owned).to_vec();
+    assert_eq!(h.data(), there);
+    h.table.delete_tag(&done.tag.unwrap()).await.unwrap();
+    assert_eq!((h.data(), h.check().await), (there, Vec::new()));
+}
