@@ -27,7 +27,8 @@ impl Columns {
     #[must_use]
     pub(crate) fn text<S: AsRef<str>>(mut self, name: &str, values: impl IntoIterator<Item = S>) -> Self {
         self.fields.push(Field::new(name, DataType::Utf8, true));
-        self.arrays.push(Arc::new(StringArray::from_iter_values(values)));
+        // Collected as optional values: those who call do not always know how many there are.
+        self.arrays.push(Arc::new(values.into_iter().map(Some).collect::<StringArray>()));
         self
     }
 

@@ -122,6 +122,7 @@ mod tests {
             (pinned.options().get("scan.tag-name"), pinned.options().get("scan.snapshot-id")),
             (None, Some("1"))
         );
+        table.committer("u").commit(Commit::streaming(2, vec![added(&["b"])])).await.unwrap();
         table.storage().delete(&Snapshots::new(&table).path(snapshot.id)).await.unwrap();
         let pinned = tagged.pinned().await.unwrap();
         assert_eq!(pinned.options().get("scan.tag-name"), Some("t"));

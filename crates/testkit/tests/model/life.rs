@@ -9,7 +9,7 @@ use linn_core::seam::Storage;
 use linn_core::storage::Memory;
 use linn_core::{Commit, CommitOutcome, Snapshots, Table};
 use linn_format::SnapshotId;
-use linn_format::file::key_value_batch_fields;
+use linn_format::file::value_kind_field;
 use linn_format::schema::{NewTable, TableSchema};
 use linn_format::types::{DataField, DataType};
 use linn_testkit::compare::{Rules, assert_same};
@@ -154,13 +154,13 @@ impl Life {
     async fn fold(&self, what: &str) -> BTreeMap<String, Row> {
         let table = self.table().await;
         let snapshots = Snapshots::new(&table);
-        let fields = key_value_batch_fields(&self.schema.fields);
-        let read = table.read().fields(fields.clone()).build().unwrap();
+        let fields: Vec<DataField> = self.schema.fields.iter().cloned().chain([value_kind_field()]).collect();
+        let read = table.read().build().unwrap();
         let mut state: BTreeMap<String, Row> = BTreeMap::new();
         for id in 1..=snapshots.latest_id().await.unwrap().map_or(0, |id| id.0) {
             let snapshot = snapshots.get(SnapshotId(id)).await.unwrap();
             for split in table.scan().plan_changelog(&snapshot).await.unwrap().splits {
-                let batches: Vec<_> = read.stream(&split).await.unwrap().try_collect().await.unwrap();
+                let batches: Vec<_> = read.changes(&split).unwrap().try_collect().await.unwrap();
                 let mut changes = render::rows(&batches, &fields).into_iter();
                 while let Some(Value::Object(change)) = changes.next() {
                     let (key, kind, row) = parts(change);
@@ -187,6 +187,5 @@ impl Life {
 /// Key, kind and columns of a change.
 fn parts(mut change: Row) -> (String, i64, Row) {
     let kind = change.remove("_VALUE_KIND").and_then(|k| k.as_i64()).unwrap();
-    change.remove("_SEQUENCE_NUMBER");
     (change["k"].to_string(), kind, change)
 }
