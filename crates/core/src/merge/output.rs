@@ -104,6 +104,16 @@ impl Output {
                 }
             });
         }
+        for (array, field) in arrays.iter().zip(schema.fields()) {
+            if !field.is_nullable() && array.null_count() > 0 {
+                return Err(Error::invalid("a NOT NULL column becomes null by what is taken back")
+                    .with("column", field.name())
+                    .with_hint(format!(
+                        "set 'fields.{}.ignore-retract' to 'true', or make it nullable",
+                        field.name()
+                    )));
+            }
+        }
         arrays.push(Arc::new(base.sequence(sources)));
         arrays.push(Arc::new(Int8Array::from(std::mem::take(&mut self.kinds))));
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));

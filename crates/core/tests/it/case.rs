@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int8Type;
 use arrow_array::{ArrayRef, Int8Array, RecordBatch, StringArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use linn_core::write::TableWriter;
-use linn_core::{Commit, CommitOutcome, Env, Schemas, Table, read, storage};
+use linn_core::{Commit, CommitOutcome, Env, Schemas, Snapshots, Table, read, storage};
+use linn_format::file::key_value_batch_fields;
 use linn_format::options::Options;
 use linn_format::predicate::Predicate;
-use linn_format::schema::{NewTable, TableSchema};
+use linn_format::schema::{NewTable, SchemaChange, TableSchema};
 use linn_format::types::{DataField, DataType, RowKind, arrow_schema};
-use linn_format::{Error, Result};
+use linn_format::{Error, Result, SnapshotId};
 
 const PATH: &str = "db.db/t";
 
@@ -139,6 +142,46 @@ impl Case {
         }
         rows.sort();
         rows
+    }
+
+    /// Changes the schema, and goes on with the new one.
+    pub(crate) async fn alter(&mut self, changes: &[SchemaChange]) {
+        let schemas = Schemas::at(Arc::clone(self.table.storage()), PATH);
+        let schema = schemas.commit(&self.table, changes).await.unwrap();
+        self.table = self.table.with_schema((*schema).clone());
+    }
+
+    /// The changes that a snapshot tells, in order, such as `+I 1,abc`.
+    pub(crate) async fn changes(&self, snapshot: i64) -> Vec<String> {
+        let fields = key_value_batch_fields(&self.table.schema().fields);
+        let values = fields.len() - 2;
+        let read = self.table.read().fields(fields).build().unwrap();
+        let snapshot = Snapshots::new(&self.table).get(SnapshotId(snapshot)).await.unwrap();
+        let mut changes = Vec::new();
+        for split in self.table.scan().plan_changelog(&snapshot).await.unwrap().splits {
+            for batch in read::collect(read.stream(&split).await.unwrap()).await.unwrap() {
+                let kinds = batch.columns().last().unwrap().as_primitive::<Int8Type>().clone();
+                let rows = text(&batch.project(&(0..values).collect::<Vec<_>>()).unwrap());
+                let word = |kind: i8| RowKind::from_byte(kind.unsigned_abs()).unwrap().short();
+                changes.extend(rows.iter().zip(kinds.values()).map(|(row, kind)| format!("{} {row}", word(*kind))));
+            }
+        }
+        changes
+    }
+
+    /// The changes that the snapshots after `snapshot` tell, and the latest snapshot.
+    pub(crate) async fn changes_since(&self, snapshot: i64) -> (Vec<String>, i64) {
+        let latest = self.latest().await;
+        let mut changes = Vec::new();
+        for id in snapshot + 1..=latest {
+            changes.extend(self.changes(id).await);
+        }
+        (changes, latest)
+    }
+
+    /// Number of the latest snapshot, 0 before the first.
+    pub(crate) async fn latest(&self) -> i64 {
+        Snapshots::new(&self.table).latest_id().await.unwrap().map_or(0, |id| id.0)
     }
 
     /// Levels of the live files, sorted.

@@ -26,6 +26,14 @@ fn regress_definitions_that_used_to_fail_at_compaction() {
     refused("k INT, v INT", "k", &lookup, "full-compaction.delta-commits");
     refused("k INT, v INT", "k", &[("merge-engine", "first-row"), ("sequence.field", "v")], "first-row");
     refused("k INT, v INT", "k", &[("merge-engine", "first-row"), ("deletion-vectors.enabled", "true")], "first-row");
+    let nested = ("fields.v.aggregate-function", "nested_update");
+    for option in [("fields.v.nested-key-null-strategy", "ignore"), ("fields.v.nested-sequence-field", "s")] {
+        refused("k INT, v ARRAY<ROW<s INT>>", "k", &[aggregation, nested, option], "needs a nested key");
+    }
+    let partly = ("fields.v.aggregate-function", "nested_partial_update");
+    refused("k INT, v ARRAY<ROW<s INT>>", "k", &[aggregation, partly], "needs a nested key");
+    let elsewhere = [aggregation, nested, ("fields.v.nested-key", "t")];
+    refused("k INT, v ARRAY<ROW<s INT>>", "k", &elsewhere, "no field");
     let both = [partial, ("ignore-delete", "true"), ("partial-update.remove-record-on-delete", "true")];
     refused("k INT, v INT", "k", &both, "exclude each other");
     let full = [("changelog-producer", "full-compaction"), ("deletion-vectors.enabled", "true")];

@@ -8,6 +8,7 @@ mod a_stream_wakes_with_a_commit;
 mod a_writer_outlives_lost_compactions;
 mod answers_do_not_depend_on_when_compaction_ran;
 mod case;
+mod changelogs_tell_what_happened;
 mod definitions_are_refused_when_made;
 mod deletes_are_ignored_when_asked;
 mod every_commit_of_many_processes_is_there_once;

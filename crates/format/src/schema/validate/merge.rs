@@ -177,6 +177,7 @@ fn aggregates(schema: &TableSchema, groups: Option<&HashMap<String, bool>>) -> R
             continue;
         }
         check_function(field, function)?;
+        nested(schema, field, function)?;
         if role == Some(None) && function != "last_non_null_value" {
             return Err(invalid(
                 format!("column {:?} has aggregate function {function:?} but is in no sequence group", field.name),
@@ -223,6 +224,36 @@ fn check_function(field: &DataField, function: &str) -> Result<()> {
         format!("aggregate function {function:?} does not take column {:?} of type {}", field.name, field.data_type),
         "choose a function for that type",
     ))
+}
+
+/// Options of nested tables name fields of their rows, and those that say more of the key need one.
+fn nested(schema: &TableSchema, field: &DataField, function: &str) -> Result<()> {
+    let (Kind::Array(element), "nested_update" | "nested_partial_update") = (&field.data_type.kind, function) else {
+        return Ok(());
+    };
+    let Kind::Row(row) = &element.kind else { return Ok(()) };
+    let of = |option: &str| schema.options.of_field(&field.name, option);
+    let (key, sequence) = (of("nested-key"), of("nested-sequence-field"));
+    if key.map(parse_list).unwrap_or_default().is_empty() {
+        let more =
+            ["nested-key-null-strategy", "nested-sequence-field"].into_iter().find(|option| of(option).is_some());
+        let what = match more {
+            Some(option) => format!("option \"fields.{}.{option}\"", field.name),
+            None if function == "nested_partial_update" => format!("aggregate function {function:?}"),
+            None => return Ok(()),
+        };
+        let hint = format!("set \"fields.{}.nested-key\" as well", field.name);
+        return Err(invalid(format!("{what} needs a nested key"), hint));
+    }
+    for name in [key, sequence].into_iter().flatten().flat_map(parse_list) {
+        if !row.iter().any(|f| f.name == name) {
+            return Err(invalid(
+                format!("the rows of column {:?} have no field {name:?} for their key or sequence", field.name),
+                "name fields of the nested row",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether values have an order that all formats share.
