@@ -161,7 +161,8 @@ impl Function {
         let Some(mut all) = known(acc) else { return input.clone() };
         for token in if self.distinct { new.split(self.delimiter.as_str()).collect() } else { vec![new.as_str()] } {
             let there = self.distinct && all.split(self.delimiter.as_str()).any(|t| t == token);
-            if !there && !(self.distinct && token.trim().is_empty()) {
+            let empty = self.distinct && token.trim().is_empty();
+            if !there && !empty {
                 all = format!("{all}{}{token}", self.delimiter);
             }
         }

@@ -44,7 +44,11 @@ pub async fn files(table: &Table, snapshot: &Snapshot) -> Result<Files> {
             }
             match entry.kind {
                 FileKind::Add => files.data.extend(paths),
-                FileKind::Delete => paths.iter().for_each(|path| drop(files.data.remove(path))),
+                FileKind::Delete => {
+                    for path in &paths {
+                        files.data.remove(path);
+                    }
+                }
             }
         }
     }

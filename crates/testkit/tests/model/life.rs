@@ -9,7 +9,7 @@ use linn_core::seam::Storage;
 use linn_core::storage::Memory;
 use linn_core::{Commit, CommitOutcome, Snapshots, Table};
 use linn_format::SnapshotId;
-use linn_format::file::value_kind_field;
+use linn_format::file::key_value_batch_fields;
 use linn_format::schema::{NewTable, TableSchema};
 use linn_format::types::{DataField, DataType};
 use linn_testkit::compare::{Rules, assert_same};
@@ -154,7 +154,8 @@ impl Life {
     async fn fold(&self, what: &str) -> BTreeMap<String, Row> {
         let table = self.table().await;
         let snapshots = Snapshots::new(&table);
-        let fields: Vec<DataField> = self.schema.fields.iter().cloned().chain([value_kind_field()]).collect();
+        let mut fields = key_value_batch_fields(&self.schema.fields);
+        fields.retain(|field| field.name != "_SEQUENCE_NUMBER");
         let read = table.read().build().unwrap();
         let mut state: BTreeMap<String, Row> = BTreeMap::new();
         for id in 1..=snapshots.latest_id().await.unwrap().map_or(0, |id| id.0) {
