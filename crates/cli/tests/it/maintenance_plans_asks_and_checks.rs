@@ -30,8 +30,9 @@ fn snapshots_expire_when_told_to() {
     let refused = place.fails(&expire, 2);
     assert!(refused.contains("--yes") && refused.contains("--dry-run"), "{refused}");
     let plan = lines(&place, &[&expire[..], &["--dry-run"]].concat());
-    assert_eq!(plan.iter().filter(|line| line.starts_with("history,")).count(), 3, "{plan:?}");
-    assert_eq!(snapshots(&place), 5);
+    let all = snapshots(&place);
+    assert!(all >= 5, "{all}");
+    assert_eq!(plan.iter().filter(|line| line.starts_with("history,")).count(), all - 2, "{plan:?}");
     place.ok(&[&expire[..], &["--yes"]].concat());
     assert_eq!(snapshots(&place), 2);
     for line in &plan {

@@ -8,7 +8,6 @@ use arrow_array::{ArrayRef, Int8Array, RecordBatch, StringArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use linn_core::write::TableWriter;
 use linn_core::{Commit, CommitOutcome, Env, Schemas, Snapshots, Table, read, storage};
-use linn_format::file::key_value_batch_fields;
 use linn_format::options::Options;
 use linn_format::predicate::Predicate;
 use linn_format::schema::{NewTable, SchemaChange, TableSchema};
@@ -153,13 +152,12 @@ impl Case {
 
     /// The changes that a snapshot tells, in order, such as `+I 1,abc`.
     pub(crate) async fn changes(&self, snapshot: i64) -> Vec<String> {
-        let fields = key_value_batch_fields(&self.table.schema().fields);
-        let values = fields.len() - 2;
-        let read = self.table.read().fields(fields).build().unwrap();
+        let values = self.table.schema().fields.len();
+        let read = self.table.read().build().unwrap();
         let snapshot = Snapshots::new(&self.table).get(SnapshotId(snapshot)).await.unwrap();
         let mut changes = Vec::new();
         for split in self.table.scan().plan_changelog(&snapshot).await.unwrap().splits {
-            for batch in read::collect(read.stream(&split).await.unwrap()).await.unwrap() {
+            for batch in read::collect(read.changes(&split).unwrap()).await.unwrap() {
                 let kinds = batch.columns().last().unwrap().as_primitive::<Int8Type>().clone();
                 let rows = text(&batch.project(&(0..values).collect::<Vec<_>>()).unwrap());
                 let word = |kind: i8| RowKind::from_byte(kind.unsigned_abs()).unwrap().short();
