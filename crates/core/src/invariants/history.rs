@@ -285,7 +285,11 @@ impl<'t> Walk<'t> {
         let delta = self.list(&latest, false, report).await?;
         let (Some(mut all), Some(delta)) = (base, delta) else { return Ok(()) };
         all.extend(delta);
-        let Some((whole, _)) = self.apply(Live::default(), &all, latest.id, report).await? else { return Ok(()) };
+        // Which snapshots need which files is known from the walk: these manifests still tell of files that went before it.
+        let wanted = std::mem::take(&mut self.wanted);
+        let applied = self.apply(Live::default(), &all, latest.id, report).await;
+        self.wanted = wanted;
+        let Some((whole, _)) = applied? else { return Ok(()) };
         let path = self.snapshots.path(latest.id);
         let lost: Vec<_> = live.files.iter().filter(|(key, facts)| whole.files.get(key) != Some(*facts)).collect();
         let made: Vec<_> = whole.files.iter().filter(|(key, _)| !live.files.contains_key(key)).collect();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, cast::AsArray, types::Int8Type};
 use arrow_buffer::OffsetBuffer;
+use arrow_cast::cast;
 use arrow_schema::{Field, Schema, SchemaRef};
 use arrow_select::take::take;
 use futures::StreamExt;
@@ -195,13 +196,15 @@ impl ChangeLog {
                     let numbers = column(self.sequence.unwrap_or_default())?;
                     if whole { Arc::clone(numbers) } else { take(numbers, &firsts, None)? }
                 }
-                Shown::Value(at) if self.log == Log::Audit => Arc::clone(column(*at)?),
+                // Nested fields have other ids here, which their Arrow types carry.
+                Shown::Value(at) if self.log == Log::Audit => cast(column(*at)?, field.data_type())?,
                 Shown::Value(at) => {
                     let arrow_schema::DataType::List(element) = field.data_type() else {
                         return Err(Error::internal("a column of the binlog is no list"));
                     };
                     let offsets = OffsetBuffer::new(starts.clone().into());
-                    Arc::new(ListArray::try_new(Arc::clone(element), offsets, Arc::clone(column(*at)?), None)?)
+                    let values = cast(column(*at)?, element.data_type())?;
+                    Arc::new(ListArray::try_new(Arc::clone(element), offsets, values, None)?)
                 }
             })
         });

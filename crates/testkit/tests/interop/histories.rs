@@ -195,8 +195,9 @@ fn system_tables_side_by_side() {
                 .map(|mut row| {
                     let columns = row.as_object_mut().unwrap();
                     let known = |column: &String| java.first().is_some_and(|first| first.get(column).is_some());
+                    // Java spells the scheme of a local path.
                     columns.retain(|column, _| known(column) && !only_here.contains(&column.as_str()));
-                    crate::system_tables::plain(row).to_string()
+                    crate::system_tables::plain(row).to_string().replace("\"file:/", "\"/")
                 })
                 .collect();
             lines.sort();

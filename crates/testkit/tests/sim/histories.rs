@@ -16,14 +16,14 @@ fn check(outcome: &Outcome) {
 
 #[test]
 fn keep_the_promises() {
-    for seed in 0..24 {
+    for seed in 0..6 {
         check(&run(seed, &BTreeSet::new(), Scale::SMALL));
     }
 }
 
 #[test]
 fn are_the_same_each_time() {
-    for seed in 100..103 {
+    for seed in 100..102 {
         let [one, two] = [0, 1].map(|_| run(seed, &BTreeSet::new(), Scale::SMALL));
         assert!(one.effects > 100);
         assert_eq!((one.digest, one.effects), (two.digest, two.effects), "seed {seed}: {:?}", one.shape);
