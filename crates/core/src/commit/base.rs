@@ -116,8 +116,8 @@ pub(super) async fn for_each(
             Entries::Whole => files.manifest(&meta).await,
         }
     };
-    let reads = manifests.to_vec().into_iter().map(|meta| read(meta).boxed());
-    let mut batches = futures::stream::iter(reads).buffered(PARALLEL);
+    let reads = manifests.to_vec();
+    let mut batches = futures::stream::iter(reads).map(|meta| read(meta).boxed()).buffered(PARALLEL);
     while let Some(batch) = batches.next().await {
         each(&*batch?)?;
     }

@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     let clean = match (&args.corpora, args.campaign) {
         (Some(dir), _) => corpora(Path::new(dir)),
         (None, true) => campaign(&args),
-        (None, false) => args.seeds.clone().fold(true, |clean, seed| one(seed, &args) && clean),
+        (None, false) => args.seeds.clone().filter(|&seed| !one(seed, &args)).count() == 0,
     };
     if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -75,7 +75,7 @@ impl Campaign {
         for (action, count) in actions {
             *self.actions.entry(action).or_default() += count;
         }
-        if seed % TWICE == 0 || !violations.is_empty() {
+        if seed.is_multiple_of(TWICE) || !violations.is_empty() {
             self.twice += 1;
             if run(seed, &BTreeSet::new(), scale).digest != digest {
                 self.unequal.push(seed);

@@ -31,7 +31,7 @@ pub fn expected(world: &World, shape: &Shape, id: SnapshotId, waiting: &[(String
 }
 
 /// The rows that the commits up to a snapshot left, in the order in which they were written.
-fn written<'a>(record: &'a Record, id: SnapshotId, keep: impl Fn(&(String, i64), &Row) -> bool) -> Vec<&'a Row> {
+fn written(record: &Record, id: SnapshotId, keep: impl Fn(&(String, i64), &Row) -> bool) -> Vec<&Row> {
     let mut rows: Vec<&Row> = Vec::new();
     for (_, snapshot) in record.snapshots.range(..=id.0) {
         let Some(commit) = commit_of(snapshot) else { continue };

@@ -51,11 +51,9 @@ fn as_one_consumer_in_turns() {
 fn logs_are_those_of_java() {
     for (options, between) in [
         (&[][..], false),
-        (&[("table-read.sequence-number.enabled", "true")], false),
         (&[("deletion-vectors.enabled", "true")], false),
         (&[("changelog-producer", "lookup")], true),
         (&[("changelog-producer", "input")], true),
-        (&[("changelog-producer", "lookup"), ("table-read.sequence-number.enabled", "true")], true),
     ] {
         let Some(mut ring) = Ring::new(&schema(options), []) else { return };
         for number in 0..4 {

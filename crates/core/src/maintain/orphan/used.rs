@@ -113,9 +113,8 @@ impl Used<'_> {
         let (needed, perhaps) = match user {
             User::Snapshot(..) => ([both, own].concat(), vec![]),
             User::Tag(..) => (both, own),
-            User::Changelog(..) if own.is_empty() => {
-                (vec![&snapshot.delta_manifest_list], vec![&snapshot.base_manifest_list])
-            }
+            // The reference takes the lists of some that have none of their own along with their snapshots, too.
+            User::Changelog(..) if own.is_empty() => (vec![], both),
             User::Changelog(..) => (own, both),
         };
         let (mut wanted, mut listed) = (Vec::new(), Vec::new());
