@@ -1,4 +1,4 @@
-#![no_main]
 //! The target `row` of `linn_testkit::fuzz`.
+#![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| linn_testkit::fuzz::run("row", bytes));

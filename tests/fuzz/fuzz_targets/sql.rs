@@ -1,4 +1,3 @@
-#![no_main]
 //! Statements and clauses of Linn's SQL.
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -10,7 +10,8 @@ use super::{Finding, scan};
 pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for file in scan::files(root)? {
-        if !file.ends_with("/Cargo.toml") {
+        // The fuzz targets are a workspace of their own, with the nightly compiler that they need.
+        if !file.ends_with("/Cargo.toml") || file.starts_with("tests/fuzz/") {
             continue;
         }
         let text = std::fs::read_to_string(root.join(&file))?;

@@ -483,10 +483,8 @@ pub(super) fn list_of(data_type: &ArrowType, lengths: &[usize], child: ArrayRef)
     let mut end = 0i32;
     offsets.push(end);
     for &length in lengths {
-        end = i32::try_from(length)
-            .ok()
-            .and_then(|l| end.checked_add(l))
-            .ok_or_else(|| Error::unsupported("more than 2^31 elements in one batch"))?;
+        let next = i32::try_from(length).ok().and_then(|length| end.checked_add(length));
+        end = next.ok_or_else(|| Error::unsupported("more than 2^31 elements in one batch"))?;
         offsets.push(end);
     }
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
