@@ -197,14 +197,6 @@ fn system_tables_side_by_side() {
                     let known = |column: &String| java.first().is_some_and(|first| first.get(column).is_some());
                     // Java spells the scheme of a local path.
                     columns.retain(|column, _| known(column) && !only_here.contains(&column.as_str()));
-                    // Its lists come out of hash maps.
-                    for column in ["function", "function_options"] {
-                        if let Some(Value::String(list)) = columns.get_mut(column) {
-                            let mut items: Vec<&str> = list.trim_matches(['[', ']']).split(", ").collect();
-                            items.sort_unstable();
-                            *list = items.join(", ");
-                        }
-                    }
                     crate::system_tables::plain(row).to_string().replace("\"file:/", "\"/")
                 })
                 .collect();

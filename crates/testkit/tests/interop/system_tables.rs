@@ -12,6 +12,14 @@ use serde_json::Value;
 
 /// Columns of text that is not the same twice: paths of the machine, byte arrays by their address, options in hash order.
 pub(crate) fn plain(mut row: Value) -> Value {
+    // The lists of aggregate functions come out of hash maps.
+    for column in ["function", "function_options"] {
+        if let Some(Value::String(list)) = row.get_mut(column) {
+            let mut items: Vec<&str> = list.trim_matches(['[', ']']).split(", ").collect();
+            items.sort_unstable();
+            *list = items.join(", ");
+        }
+    }
     if let Some(path) = row.get_mut("file_path") {
         let text = path.as_str().unwrap_or_default();
         *path = text.split_once("/warehouse/").map_or(text, |(_, rest)| rest).into();
