@@ -4,7 +4,7 @@ use linn::core::branch::Branches;
 use linn::core::{Snapshots, Tags};
 use linn::{Result, Table};
 
-use super::sure::confirmed;
+use super::sure::agreed;
 use crate::args::BranchCommand;
 use crate::context::Context;
 use crate::output::{Columns, time};
@@ -24,9 +24,7 @@ pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()>
             let branches = Branches::new(&context.table(&table).await?);
             let history = history(&branches.table(&name).await?).await?;
             let what = format!("delete branch {name} with {history}");
-            if sure.dry_run {
-                eprintln!("would {what}");
-            } else if confirmed(&what, sure.yes)? {
+            if agreed(&what, &sure)? {
                 branches.delete(&name).await?;
                 eprintln!("branch {name} is gone");
             }
@@ -52,9 +50,7 @@ async fn forward(table: &Table, name: &str, sure: &crate::args::Sure) -> Result<
     let ours = Snapshots::new(table).list().await?;
     let gone = ours.iter().filter(|id| theirs.first().is_some_and(|first| **id >= *first)).count();
     let what = format!("replace {gone} snapshots of the table by {} of branch {name}", theirs.len());
-    if sure.dry_run {
-        eprintln!("would {what}");
-    } else if confirmed(&what, sure.yes)? {
+    if agreed(&what, sure)? {
         branches.fast_forward(name).await?;
         eprintln!("the table has the history of branch {name}");
     }

@@ -6,7 +6,7 @@ use linn::{Catalog, Identifier, Result, Table};
 
 use super::compact::targets;
 use super::removal::{bytes, go_on};
-use super::sure::confirmed;
+use super::sure::{agreed, confirmed};
 use crate::args::{ManifestCommand, OrphanCommand, Sure};
 use crate::context::Context;
 use crate::output::Columns;
@@ -101,10 +101,8 @@ pub(super) async fn repair(context: &Context, name: &str, sure: &Sure) -> Result
             .number("bytes", lost.iter().map(|file| file.file().file_size))
             .number("records", lost.iter().map(|file| file.file().row_count))
             .show(context.output)?;
-        eprintln!("would {what}");
-        return Ok(());
     }
-    if confirmed(&what, sure.yes)? {
+    if agreed(&what, sure)? {
         remove_lost(&table, &lost).await?;
         eprintln!("{} lost files are left out", lost.len());
     }

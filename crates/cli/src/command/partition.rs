@@ -5,7 +5,7 @@ use linn::format::partition::parse_partition_value;
 use linn::{Error, Result, ResultExt, Table};
 
 use super::files::partition;
-use super::sure::confirmed;
+use super::sure::agreed;
 use crate::args::{PartitionCommand, Sure};
 use crate::config::key_value;
 use crate::context::{Context, options};
@@ -94,10 +94,8 @@ async fn drop_all(context: &Context, table: &Table, chosen: &[PartitionSummary],
     let what = format!("drop {} partitions of {} ({rows} records, {bytes})", chosen.len(), table.name());
     if sure.dry_run {
         show(context, table, chosen)?;
-        eprintln!("would {what}");
-        return Ok(());
     }
-    if confirmed(&what, sure.yes)? {
+    if agreed(&what, sure)? {
         let rows: Vec<_> = chosen.iter().map(|partition| partition.partition.clone()).collect();
         drop_partitions(table, &rows).await?;
         eprintln!("{} partitions are dropped; their files go when the snapshots before expire", rows.len());

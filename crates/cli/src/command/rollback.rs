@@ -4,7 +4,7 @@ use linn::core::Snapshots;
 use linn::core::rollback::{RollbackPlan, RollbackTo};
 use linn::{Error, Result, SnapshotId};
 
-use super::sure::confirmed;
+use super::sure::{agreed, confirmed};
 use crate::args::{RollbackArgs, RollbackTarget};
 use crate::context::Context;
 use crate::output::Columns;
@@ -16,9 +16,7 @@ pub(super) async fn run(context: &Context, args: &RollbackArgs) -> Result<()> {
     if args.as_latest {
         let latest = Snapshots::new(&table).latest_id().await?.map_or(0, |id| id.0);
         let what = format!("put the content of snapshot {} after snapshot {latest}", plan.target.id);
-        if args.sure.dry_run {
-            eprintln!("would {what}");
-        } else if confirmed(&what, args.sure.yes)? {
+        if agreed(&what, &args.sure)? {
             let done = table.rollback_as_latest(&to).await?;
             let tag = done.tag.map(|tag| format!("; tag {tag} keeps its files")).unwrap_or_default();
             eprintln!("snapshot {} has the content of snapshot {}{tag}", done.current, done.target.id);

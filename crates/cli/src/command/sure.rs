@@ -4,6 +4,20 @@ use std::io::{IsTerminal, Write};
 
 use linn::{Error, Result};
 
+use crate::args::Sure;
+
+/// Whether something is to be done; when only that is asked for, what it would be is told instead.
+///
+/// # Errors
+/// As [`confirmed`].
+pub(super) fn agreed(what: &str, sure: &Sure) -> Result<bool> {
+    if sure.dry_run {
+        eprintln!("would {what}");
+        return Ok(false);
+    }
+    confirmed(what, sure.yes)
+}
+
 /// Whether it is to be done: `yes` says so, else the person at the terminal.
 ///
 /// # Errors

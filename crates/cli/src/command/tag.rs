@@ -7,7 +7,7 @@ use linn::core::tag::{OlderThan, Retained, TagOf};
 use linn::format::options::parse_duration;
 use linn::{Result, SnapshotId, Table};
 
-use super::sure::confirmed;
+use super::sure::{agreed, confirmed};
 use crate::args::{TagCommand, TagTarget};
 use crate::context::Context;
 use crate::output::{Columns, time};
@@ -25,9 +25,7 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
             let table = context.table(&table).await?;
             let tag = Tags::new(&table).get(&name).await?;
             let what = format!("delete tag {name} of snapshot {}", tag.snapshot.id);
-            if sure.dry_run {
-                eprintln!("would {what}");
-            } else if confirmed(&what, sure.yes)? {
+            if agreed(&what, &sure)? {
                 table.delete_tag(&name).await?;
                 eprintln!("tag {name} is gone");
             }
@@ -43,9 +41,7 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
             let former = Tags::new(&table).get(&name).await?.snapshot.id;
             let snapshot = table.snapshot_to_tag(target(&of)).await?.id;
             let what = format!("make tag {name} of snapshot {former} be of snapshot {snapshot}");
-            if sure.dry_run {
-                eprintln!("would {what}");
-            } else if confirmed(&what, sure.yes)? {
+            if agreed(&what, &sure)? {
                 let snapshot = table.replace_tag(&name, TagOf::Id(snapshot), time).await?;
                 eprintln!("tag {name} is of snapshot {}", snapshot.id);
             }

@@ -10,13 +10,13 @@ use linn_format::snapshot::Snapshot;
 use linn_format::{Result, SnapshotId};
 
 use super::candidates::Candidates;
-use super::consumer;
 use super::gone::{Gone, Metadata, Parts};
 use super::guard;
 use super::removal::{Doomed, Removal};
 use super::retain::Retention;
 use super::snapshot::Expired;
 use crate::snapshot::{Changelogs, Snapshots};
+use crate::stream::Consumers;
 use crate::table::Table;
 
 /// Changelogs that are planned together.
@@ -44,7 +44,7 @@ impl<'t> ChangelogExpiry<'t> {
         let ids = self.changelogs.list().await?;
         let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
         let Some(latest) = self.snapshots.latest_id().await? else { return Ok(Vec::new()) };
-        let consumer = consumer::next_wanted(self.table).await?;
+        let consumer = Consumers::new(self.table).smallest_next().await?.map(|next| next.0);
         let reach = retention.reach(first.0, latest.0, consumer)?;
         let mut end = reach.end.min(last.0);
         for id in ids.iter().filter(|id| (reach.timed..=end).contains(&id.0)) {

@@ -5,7 +5,6 @@
 
 mod candidates;
 mod changelog;
-pub mod consumer;
 mod gone;
 mod guard;
 mod lost;

@@ -17,12 +17,12 @@ use linn_format::snapshot::Snapshot;
 use linn_format::{ErrorKind, Result, SnapshotId};
 
 use super::candidates::Candidates;
-use super::consumer;
 use super::gone::{Gone, Metadata, Parts};
 use super::guard::{self, Guard};
 use super::removal::{Doomed, Removal, at_once};
 use super::retain::{Reach, Retention};
 use crate::snapshot::{Changelogs, Snapshots};
+use crate::stream::Consumers;
 use crate::table::Table;
 
 /// Snapshots of one part.
@@ -101,7 +101,10 @@ impl<'t> SnapshotExpiry<'t> {
         earliest: SnapshotId,
     ) -> Result<Option<(SnapshotId, SnapshotId)>> {
         let Some(latest) = self.snapshots.latest_id().await? else { return Ok(None) };
-        let consumer = if retention.consumers_hold { consumer::next_wanted(self.table).await? } else { None };
+        let consumer = match retention.consumers_hold {
+            true => Consumers::new(self.table).smallest_next().await?.map(|next| next.0),
+            false => None,
+        };
         let reach = retention.reach(earliest.0, latest.0, consumer)?;
         let end = self.first_young(&reach, retention.older_than).await?;
         // The first that is there: a gap in the numbers holds nothing up.

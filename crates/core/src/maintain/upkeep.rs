@@ -7,13 +7,13 @@ use futures::future::BoxFuture;
 use linn_format::{Result, SnapshotId};
 
 use super::changelog::ChangelogExpiry;
-use super::consumer;
 use super::partition::{drop_partitions, expired_partitions};
 use super::retain::Retention;
 use super::snapshot::SnapshotExpiry;
 use crate::commit::BATCH_IDENTIFIER;
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
+use crate::stream::Consumers;
 use crate::table::Table;
 
 /// What a committer knows about what is due.
@@ -125,8 +125,7 @@ impl State {
 
 async fn consumers(table: &Table) -> Result<()> {
     if let Some(age) = table.options().consumer_expiration_time()? {
-        let stale = consumer::stale(table, age).await?;
-        consumer::remove(table, &stale).await?;
+        Consumers::new(table).expire(age).await?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use crate::seam::{Entry, Storage, StorageWriter};
 
 /// What is being asked of the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
     /// [`Storage::stat`].
     Stat,
@@ -33,7 +33,8 @@ pub enum Op {
 }
 
 impl Op {
-    fn is_effect(self) -> bool {
+    /// Whether the store is another one afterwards.
+    pub fn is_effect(self) -> bool {
         !matches!(self, Self::Stat | Self::Read | Self::List)
     }
 }

@@ -62,6 +62,16 @@ impl Consumers {
         Ok(found)
     }
 
+    /// The names of all consumers, in order, of those that cannot be read too.
+    ///
+    /// # Errors
+    /// What the store yields.
+    pub async fn names(&self) -> Result<Vec<String>> {
+        let mut names: Vec<String> = self.files().await?.into_iter().map(|(id, _)| id).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
     /// How far a reader has come; `None` when it has recorded nothing.
     ///
     /// # Errors

@@ -5,33 +5,7 @@ use std::collections::BTreeMap;
 
 use rand::Rng;
 
-/// What is asked of the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Op {
-    /// Size and time of a file.
-    Stat,
-    /// Bytes of a file.
-    Read,
-    /// A file written or replaced.
-    Put,
-    /// A file written if there is none.
-    Create,
-    /// A streamed file made visible.
-    Close,
-    /// A folder listed.
-    List,
-    /// A file or folder deleted.
-    Delete,
-    /// A folder moved.
-    Rename,
-}
-
-impl Op {
-    /// Whether the store is another one afterwards.
-    pub fn is_effect(self) -> bool {
-        !matches!(self, Self::Stat | Self::Read | Self::List)
-    }
-}
+pub use linn_core::storage::Op;
 
 /// What kind of file an operation is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

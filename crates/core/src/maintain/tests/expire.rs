@@ -1,6 +1,7 @@
 //! Which snapshots expire, and what goes with them.
 
 use super::*;
+use crate::stream::Consumers;
 
 #[tokio::test]
 async fn files_go_with_the_last_snapshot_that_has_them() {
@@ -80,12 +81,13 @@ async fn consumers_hold_what_they_have_yet_to_read() {
     assert_eq!(h.expire(&keep("1")).await.snapshots, [SnapshotId(1)]);
     let free = [&keep("1")[..], &[("consumer.changelog-only", "true")]].concat();
     assert_eq!(h.expire(&free).await.snapshots, [SnapshotId(2), SnapshotId(3)]);
-    assert_eq!(consumer::names(&h.table).await.unwrap(), ["x", "y"]);
+    let consumers = Consumers::new(&h.table);
+    assert_eq!(consumers.names().await.unwrap(), ["x", "y"]);
     h.clock.advance(5000);
-    let stale = consumer::stale(&h.table, std::time::Duration::from_secs(3600)).await.unwrap();
+    let stale = consumers.idle(std::time::Duration::from_secs(3600)).await.unwrap();
     assert_eq!(stale, Vec::<String>::new());
-    consumer::remove(&h.table, &["x".into()]).await.unwrap();
-    assert_eq!(consumer::next_wanted(&h.table).await.unwrap(), Some(2));
+    assert!(consumers.delete("x").await.unwrap());
+    assert_eq!(consumers.smallest_next().await.unwrap(), Some(SnapshotId(2)));
 }
 
 #[tokio::test]

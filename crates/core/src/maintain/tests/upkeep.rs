@@ -3,6 +3,7 @@
 use super::*;
 use crate::commit::compact_manifests;
 use crate::fixture::row;
+use crate::stream::Consumers;
 
 /// A table that lets snapshots expire at its commits.
 async fn busy(options: &[(&str, &str)]) -> History {
@@ -56,7 +57,7 @@ async fn consumers_that_stand_still_expire() {
     assert_eq!(h.ids().await, [1, 2, 3, 4, 5]);
     h.clock.advance(2 * 60 * 60 * 1000);
     h.commit(&["f"], &[]).await;
-    assert_eq!(consumer::names(&h.table).await.unwrap(), Vec::<String>::new());
+    assert_eq!(Consumers::new(&h.table).names().await.unwrap(), Vec::<String>::new());
     // All of them are old by now, so as few stay as may.
     assert_eq!(h.ids().await, [5, 6]);
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use linn::core::commit::{compact_manifests, remove_lost_manifests};
 use linn::core::maintain::{
-    ChangelogExpiry, Orphans, Retention, SnapshotExpiry, consumer, drop_partitions, expired_partitions, lost_files,
-    mark_done, orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
+    ChangelogExpiry, Orphans, Retention, SnapshotExpiry, drop_partitions, expired_partitions, lost_files, mark_done,
+    orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
 };
+use linn::core::stream::Consumers;
 use linn::format::partition::partition_from_values;
 use linn::{Error, Identifier, Options, Result, SnapshotId, Table};
 
@@ -263,8 +264,9 @@ async fn purged(session: &Session, arguments: &Arguments) -> Result<Output> {
 
 async fn consumers(session: &Session, arguments: &Arguments) -> Result<Output> {
     let table = arguments.table(session, None).await?;
+    let consumers = Consumers::new(&table);
     let mut cleared = Vec::new();
-    for name in consumer::names(&table).await? {
+    for name in consumers.names().await? {
         let included = match arguments.get("including_consumers") {
             Some(pattern) => session.matches(&name, pattern).await?,
             None => true,
@@ -277,7 +279,9 @@ async fn consumers(session: &Session, arguments: &Arguments) -> Result<Output> {
             cleared.push(name);
         }
     }
-    consumer::remove(&table, &cleared).await?;
+    for name in &cleared {
+        consumers.delete(name).await?;
+    }
     success()
 }
 
@@ -293,9 +297,7 @@ async fn stale_consumers(session: &Session, arguments: &Arguments) -> Result<Out
                 .with_hint("give older_than, or set the option consumer.expiration-time")
         })?,
     };
-    let stale = consumer::stale(&table, age).await?;
-    consumer::remove(&table, &stale).await?;
-    rows(&["expired_consumers"], [stale])
+    rows(&["expired_consumers"], [Consumers::new(&table).expire(age).await?])
 }
 
 /// The table with as many operations on files at once as the argument `parallelism` says.
