@@ -111,19 +111,22 @@ struct Filling {
 fn fill_up(records: &[&Record], groups: &[Group], plain: &[String], removes: bool, blank: &Row) -> Option<Row> {
     let empty = || Filling { row: blank.clone(), accumulators: BTreeMap::new(), there: false };
     let mut now = empty();
-    for record in records {
+    let mut since = 0;
+    for (at, record) in records.iter().enumerate() {
         if !record.is_retract() {
             now.there = true;
             for column in plain.iter().filter(|c| !record.row[c.as_str()].is_null()) {
                 now.row[column] = record.row[column].clone();
             }
             groups.iter().for_each(|group| group.add(&mut now, &record.row));
-        } else if removes && record.kind == 3 {
-            now = empty();
-        } else if groups.iter().any(|group| group.take_back(&mut now, record)) {
+        } else if removes && record.kind == 3 || groups.iter().any(|group| group.take_back(&mut now, record)) {
             // A removed row starts from nothing.
             now = empty();
+            since = at + 1;
         }
+    }
+    if let [one] = &records[since..] {
+        return now.there.then(|| one.row.clone());
     }
     if let Some(last) = records.last().filter(|_| now.there) {
         let known = |c: &String| plain.contains(c) || groups.iter().any(|g| g.has(c));

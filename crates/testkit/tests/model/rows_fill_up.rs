@@ -69,6 +69,17 @@ proptest! {
     }
 
     #[test]
+    fn deletes_of_a_sequence_group_that_remove_the_row(script in scripts()) {
+        let options = [
+            GROUPS[0],
+            GROUPS[1],
+            ("fields.c.aggregate-function", "sum"),
+            ("partial-update.remove-record-on-sequence-group", "g"),
+        ];
+        run(&scenario(grouped(), &options).kinds(ALL).lone().only_there(), &script);
+    }
+
+    #[test]
     fn by_functions_in_sequence_groups(script in scripts()) {
         let options = [
             ("fields.g.sequence-group", "a,b,c,f"),

@@ -2,7 +2,7 @@
 //!
 //! A sequence group replaces all its columns, nulls included, when a record's sequence tuple is not less than the one
 //! seen so far; a record whose tuple is all null leaves the group alone. After a removal a later insert starts from
-//! nothing, just as if a compaction had dropped the removal in between. A retraction fills nothing in, and retractions
+//! nothing (a single one stays as it is), just as if a compaction had dropped the removal in between. A retraction fills nothing in, and retractions
 //! alone become one that takes back what all of them do, so that it does not matter which of them were merged before
 //! they meet their row.
 
@@ -297,20 +297,25 @@ impl MergeEngine for PartialUpdate {
         self.reset();
         let Some(&first) = group.first() else { return Ok(None) };
         let (mut base, mut inserted) = (first, false);
-        let mut removed: Option<Record> = None;
-        for &record in group {
+        let mut removed: Option<(usize, Record)> = None;
+        for (at, &record) in group.iter().enumerate() {
             base = record;
             if !is_retract(record.kind) {
                 self.add(record.pick);
                 inserted = true;
             } else if self.retract(record)? {
                 self.reset();
-                (removed, inserted) = (Some(record), false);
+                (removed, inserted) = (Some((at, record)), false);
             }
         }
         match removed {
+            // Alone it stays as it is, as if a compaction had dropped the removal before it came.
+            Some((at, _)) if inserted && at + 2 == group.len() => {
+                self.reset();
+                return Ok(Some(Verdict { base, kind: base.kind, folded: None }));
+            }
             _ if inserted => {}
-            Some(base) => return Ok(Some(Verdict { base, kind: DELETE, folded: None })),
+            Some((_, base)) => return Ok(Some(Verdict { base, kind: DELETE, folded: None })),
             None => self.take_together(base.pick),
         }
         self.groups.iter_mut().for_each(Group::close);
