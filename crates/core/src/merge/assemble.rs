@@ -6,12 +6,14 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_cast::display::array_value_to_string;
 use linn_format::Result;
 
 use super::changelog::{Changelog, Merged};
 use super::engine::MergeEngine;
+use super::function::Unfolded;
 use super::output::Output;
-use super::source::{Record, Source, is_retract, retain};
+use super::source::{Pick, Record, Source, is_retract, retain};
 use super::spec::MergeSpec;
 
 /// What a group of records changes for those who follow the table.
@@ -164,6 +166,16 @@ impl Assembler {
         }
     }
 
+    /// The key of a row, for people.
+    fn key(&self, pick: Pick) -> Result<String> {
+        let columns = self.sources.get(pick.source as usize).map(|s| s.columns.as_slice()).unwrap_or_default();
+        let keys = self.spec.key_columns().iter().filter_map(|&at| columns.get(at));
+        let texts: Vec<String> = keys
+            .map(|column| Ok(array_value_to_string(column, pick.row as usize)?))
+            .collect::<Result<_>>()?;
+        Ok(texts.join(", "))
+    }
+
     /// The rows merged since the last call; `None` when there are none.
     pub(crate) fn take_batch(&mut self) -> Result<Option<RecordBatch>> {
         Ok(self.take()?.rows)
@@ -171,7 +183,11 @@ impl Assembler {
 
     /// The rows merged and the changes told since the last call.
     pub(crate) fn take(&mut self) -> Result<Merged> {
-        let settled = self.engine.settle()?;
+        let settled = match self.engine.settle() {
+            Ok(settled) => settled,
+            Err(Unfolded { error, at: Some(pick) }) => return Err(error.with("key", self.key(pick)?)),
+            Err(Unfolded { error, at: None }) => return Err(error),
+        };
         let schema = self.spec.output_schema();
         let (sources, columns, selection_of) = (&self.sources, &self.columns, &self.selection_of);
         let gather = |output: &mut Output| {

@@ -145,7 +145,14 @@ impl BucketWriter {
                 for file in &changelog {
                     self.files.delete(file).await.ok();
                 }
-                return Err(e);
+                return Err(match e.kind() {
+                    // An overflow, for one: it is only found where rows meet.
+                    ErrorKind::Invalid => e.with("bucket", self.bucket).with_hint(
+                        "these rows cannot be merged; what is committed stays as it is: close the writer, and write the \
+                         rows since the last commit anew, without those that do not fit",
+                    ),
+                    _ => e,
+                });
             }
         };
         self.buffer.clear();

@@ -7,7 +7,7 @@ use arrow_array::ArrayRef;
 use linn_format::Result;
 
 use super::{DELETE, INSERT, MergeEngine, Settled, Verdict};
-use crate::merge::function::{Fold, Folds, Function, FunctionPlan};
+use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Unfolded};
 use crate::merge::source::{Record, is_retract};
 
 /// What the engine needs to know of a table, fixed for a merge.
@@ -76,7 +76,7 @@ impl MergeEngine for Aggregate {
         Ok(Some(Verdict { base, kind: INSERT, folded: Some(self.folds.close()) }))
     }
 
-    fn settle(&mut self) -> Result<Vec<Settled>> {
+    fn settle(&mut self) -> Result<Vec<Settled>, Unfolded> {
         let settled = self.functions.iter_mut().map(|f| f.settle(&self.folds)).collect();
         self.folds.clear();
         settled

@@ -18,6 +18,7 @@ pub(crate) use deduplicate::Deduplicate;
 pub(crate) use first::FirstRow;
 pub(crate) use partial::{GroupPlan, PartialPlan, PartialUpdate};
 
+use super::function::Unfolded;
 use super::source::{Cell, Record};
 
 /// What an engine decides about the row of a key; the cells of its selections come later, with those of many keys.
@@ -51,7 +52,7 @@ pub(crate) trait MergeEngine: Send {
 
     /// The cells of the keys that were folded since the last call, of each selection. They are made column by column, so
     /// that what differs from column to column is decided once for many keys.
-    fn settle(&mut self) -> Result<Vec<Settled>> {
+    fn settle(&mut self) -> Result<Vec<Settled>, Unfolded> {
         Ok(Vec::new())
     }
 }

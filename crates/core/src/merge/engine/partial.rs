@@ -13,7 +13,7 @@ use linn_format::types::DataField;
 use linn_format::{Error, Result};
 
 use super::{DELETE, INSERT, MergeEngine, Settled, Verdict};
-use crate::merge::function::{Fold, Folds, Function, FunctionPlan};
+use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Unfolded};
 use crate::merge::key::{KeyEncoder, Keys};
 use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract, retain};
 
@@ -200,7 +200,7 @@ impl Group {
 
     /// A late delete of a group that removes rows is taken back by the functions that can; the others keep what they have, as
     /// nobody could have refused it when it was written.
-    fn settle(&mut self, settled: &mut Vec<Settled>) -> Result<()> {
+    fn settle(&mut self, settled: &mut Vec<Settled>) -> Result<(), Unfolded> {
         let picked = [std::mem::take(&mut self.latests), std::mem::take(&mut self.values)];
         settled.extend(picked.map(|cells| Settled { cells, computed: None }));
         for aggregated in &mut self.functions {
@@ -323,7 +323,7 @@ impl MergeEngine for PartialUpdate {
         Ok(Some(Verdict { base, kind: if inserted { INSERT } else { DELETE }, folded }))
     }
 
-    fn settle(&mut self) -> Result<Vec<Settled>> {
+    fn settle(&mut self) -> Result<Vec<Settled>, Unfolded> {
         let mut settled: Vec<Settled> = self.plain.iter().map(|plain| plain.settle(&self.folds)).collect();
         self.groups.iter_mut().try_for_each(|group| group.settle(&mut settled))?;
         self.folds.clear();

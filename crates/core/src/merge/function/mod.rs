@@ -22,8 +22,23 @@ use linn_format::types::{DataField, Kind};
 use linn_format::{Error, Result, ResultExt};
 
 use super::engine::Settled;
-use super::source::Cell;
+use super::source::{Cell, Pick};
 pub(crate) use fold::{Fold, Folds};
+
+/// Values that cannot be folded.
+#[derive(Debug)]
+pub(crate) struct Unfolded {
+    /// Why not.
+    pub(crate) error: Error,
+    /// A row of the key that they belong to, where that is known.
+    pub(crate) at: Option<Pick>,
+}
+
+impl From<Error> for Unfolded {
+    fn from(error: Error) -> Self {
+        Self { error, at: None }
+    }
+}
 
 /// A running function.
 pub(crate) trait Function: Send {
@@ -37,9 +52,10 @@ pub(crate) trait Function: Send {
     fn fold(&mut self, folds: &[Fold]) -> Result<Cell>;
 
     /// Folds the steps of many keys: what [`Function::fold`] says of each, without a call for each.
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<()> {
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
         folds.iter().try_for_each(|steps| {
-            cells.push(self.fold(steps)?);
+            let at = || steps.last().map(|step| step.pick());
+            cells.push(self.fold(steps).map_err(|error| Unfolded { error, at: at() })?);
             Ok(())
         })
     }
@@ -50,7 +66,7 @@ pub(crate) trait Function: Send {
     }
 
     /// The cells of many keys with what was computed for them.
-    fn settle(&mut self, folds: &Folds) -> Result<Settled> {
+    fn settle(&mut self, folds: &Folds) -> Result<Settled, Unfolded> {
         let mut cells = Vec::with_capacity(folds.len());
         self.fold_all(folds, &mut cells)?;
         Ok(Settled { cells, computed: self.computed()? })

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, StringArray, make_array};
 use linn_format::types::{DataField, DataType, Kind};
 use linn_format::{Error, Result};
 
-use super::{Fold, Folds, Function, FunctionPlan, no_retract};
+use super::{Fold, Folds, Function, FunctionPlan, Unfolded, no_retract};
 use crate::merge::key::{KeyEncoder, Keys};
 use crate::merge::source::{Cell, Nulls, Pick, retain};
 
@@ -204,7 +204,7 @@ impl Function for Select {
         }
     }
 
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<()> {
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
         if folds.adds_only() {
             self.settle_additions(folds, cells);
             return Ok(());
