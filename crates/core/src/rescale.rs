@@ -54,8 +54,10 @@ impl Table {
     ) -> Result<Option<Rescaled>> {
         let target = self.rescaled(buckets).map_err(|e| e.with("table", self.name()))?;
         let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(None) };
+        // Rows that wait have no bucket to be replaced.
+        let placed = self.with_options(&[("postpone.merge-on-read", "false")].into_iter().collect())?;
         let plan = |every_level: bool| {
-            let mut scan = self.scan().snapshot(Arc::clone(&snapshot));
+            let mut scan = placed.scan().snapshot(Arc::clone(&snapshot));
             if let Some(partitions) = partitions {
                 scan = scan.partitions(partitions.to_vec());
             }

@@ -99,7 +99,7 @@ async fn compact_one(
         return Ok(());
     }
     let buckets = messages.len();
-    let committer = table.committer(table.env().ids.uuid());
+    let committer = table.committer(table.new_user());
     let made = snapshots(committer.commit(Commit::batch(messages)).await?)?;
     match made.as_slice() {
         [] => eprintln!("another job came first in {}; its compaction stands", table.name()),

@@ -1,6 +1,6 @@
 //! `linn option`: the table of options.
 
-use linn::format::options::{OPTIONS, OptionDef, OptionKind, option, similar_option};
+use linn::format::options::{Effect, OPTIONS, OptionDef, OptionKind, option, similar_option};
 use linn::{Error, Result};
 
 use crate::args::OptionCommand;
@@ -44,7 +44,21 @@ fn explain(key: &str) -> Result<()> {
     if def.immutable {
         text.push_str("  cannot be changed once the table has a snapshot\n");
     }
+    if let Some(effect) = effect(def.effect()) {
+        text.push_str(&format!("  {effect}\n"));
+    }
     print(&text)
+}
+
+/// What there is to say of an option that is not simply acted on.
+fn effect(effect: Effect) -> Option<String> {
+    match effect {
+        Effect::Refused => Some("tables that set it are read, but neither made nor written".to_owned()),
+        Effect::Beside(main) => Some(format!("only goes with {main}, see there")),
+        Effect::Foreign => Some("is about other engines, and kept for them".to_owned()),
+        Effect::Inert => Some("is kept, but not acted on".to_owned()),
+        _ => None,
+    }
 }
 
 fn kind(kind: OptionKind) -> String {

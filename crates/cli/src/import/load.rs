@@ -126,7 +126,7 @@ struct Sink {
 
 impl Out {
     async fn new(table: &Table, mode: Mode) -> Result<Self> {
-        let user = table.env().ids.uuid();
+        let user = table.new_user();
         let sink = match mode {
             Mode::Check => None,
             Mode::Overwrite => {

@@ -32,6 +32,14 @@ fn options_and_settings_are_explained() {
     let place = Place::new();
     assert!(place.ok(&["option", "list", "bucket"]).contains("bucket-key"));
     assert!(place.ok(&["option", "explain", "bucket"]).starts_with("bucket\n"));
+    for (key, word) in [
+        ("pk-clustering-override", "neither made nor written"),
+        ("chain-table.chain-partition-keys", "goes with chain-table.enabled"),
+        ("local-merge-buffer-size", "other engines"),
+        ("variant.shreddingSchema", "not acted on"),
+    ] {
+        assert!(place.ok(&["option", "explain", key]).contains(word), "{key}");
+    }
     place.fails(&["option", "explain", "bukket"], 3);
     let shown = place.ok(&["-o", "csv", "config", "show", "--set", "s3.secret-key=hush", "-w", "/w"]);
     assert!(shown.contains("s3.secret-key,******,flag") && shown.contains("warehouse,/w,flag"), "{shown}");

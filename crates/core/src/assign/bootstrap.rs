@@ -11,14 +11,26 @@ use super::keys::{Entry, KeyIndex, Twice};
 use crate::scan::Split;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
+use crate::write::Kept;
 
-/// Fills an empty index; the snapshot that it holds, 0 for an empty table. Buckets are counted up to `target` keys.
+/// Fills an empty index with what stays; the snapshot that it holds, 0 for an empty table. Buckets are counted up to `target` keys.
 ///
 /// # Errors
 /// `Corrupt` when the table has a key in two partitions, unless keys are only known for a time; those of reading.
-pub(super) async fn load(table: &Table, index: &mut KeyIndex, places: &mut Places, target: u64) -> Result<SnapshotId> {
+pub(super) async fn load(
+    table: &Table,
+    kept: &Kept,
+    index: &mut KeyIndex,
+    places: &mut Places,
+    target: u64,
+) -> Result<SnapshotId> {
     let Some(snapshot) = Snapshots::new(table).latest().await? else { return Ok(SnapshotId(0)) };
-    let mut splits = table.scan().snapshot(Arc::clone(&snapshot)).every_level().plan().await?.splits;
+    let mut splits = Vec::new();
+    for split in table.scan().snapshot(Arc::clone(&snapshot)).every_level().plan().await?.splits {
+        if kept.has(&split.partition)? {
+            splits.push(split);
+        }
+    }
     let ttl = table.options().cross_partition_index_ttl()?;
     if let Some(ttl) = ttl {
         let clock = &table.env().clock;

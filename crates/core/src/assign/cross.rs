@@ -20,7 +20,7 @@ use super::Messages;
 use super::fill::Fill;
 use super::keys::{Entry, Fingerprint, KeyIndex};
 use crate::table::Table;
-use crate::write::{Columns, Partitions};
+use crate::write::{Columns, Kept, Partitions};
 
 /// Rows of a batch with their places; not the rows that came, where keys were in other partitions.
 pub(crate) struct Moved {
@@ -38,8 +38,8 @@ pub(crate) struct CrossPartition {
     engine: MergeEngine,
     target: u64,
     index: KeyIndex,
-    /// Whether what the table holds matters; not when all of it is overwritten.
-    restore: bool,
+    /// What of the table stays: elsewhere its keys do not matter.
+    kept: Kept,
     /// The snapshot that the keys were read at, once they were.
     loaded_at: Option<SnapshotId>,
     places: Places,
@@ -95,11 +95,11 @@ struct Target {
 }
 
 impl CrossPartition {
-    /// The keys of a table; `restore` unless all of it is overwritten.
+    /// The keys of a table of which `kept` stays.
     ///
     /// # Errors
     /// `Invalid` for a bad option value.
-    pub(crate) fn new(table: &Table, restore: bool) -> Result<Self> {
+    pub(crate) fn new(table: &Table, kept: Kept) -> Result<Self> {
         let (schema, options) = (table.schema(), table.options());
         let ttl = options.cross_partition_index_ttl()?;
         let ttl = ttl.map(|ttl| u32::try_from(ttl.as_secs()).unwrap_or(u32::MAX));
@@ -110,7 +110,7 @@ impl CrossPartition {
             engine: options.merge_engine()?,
             target: options.dynamic_bucket_target_row_num()?,
             index: KeyIndex::new(table.env(), options.memory(&LOOKUP_CACHE_MAX_MEMORY_SIZE)?, ttl),
-            restore,
+            kept,
             loaded_at: None,
             places: Places::default(),
         })
@@ -121,8 +121,9 @@ impl CrossPartition {
     /// # Errors
     /// `Corrupt` when the table has a key twice, and those of reading it; `Unavailable`.
     pub(crate) async fn assign(&mut self, rows: &RecordBatch, kinds: &Int8Array, of: &Partitions) -> Result<Moved> {
-        if self.restore && self.loaded_at.is_none() {
-            let loaded = super::bootstrap::load(&self.table, &mut self.index, &mut self.places, self.target).await;
+        if !self.kept.is_nothing() && self.loaded_at.is_none() {
+            let (index, places) = (&mut self.index, &mut self.places);
+            let loaded = super::bootstrap::load(&self.table, &self.kept, index, places, self.target).await;
             self.loaded_at = Some(loaded.context("table", self.table.name())?);
         }
         self.index.make_room().context("table", self.table.name())?;

@@ -35,6 +35,7 @@ use linn_format::{Error, Result, SnapshotId};
 pub(crate) use conflict::compare as compare_keys;
 pub use message::CommitMessage;
 pub use overwrite::Overwrite;
+pub(crate) use overwrite::{Target, whole};
 pub use rewrite::{Rewritten, compact_manifests, remove_lost_manifests};
 
 use crate::maintain::Upkeep;
@@ -188,9 +189,11 @@ impl Committer {
         changes.append.changelog.clear();
         changes.compact.changelog.clear();
         let mut phases = Vec::new();
-        if let Some(target) = overwrite::resolve(&self.table, target, &changes.append)? {
+        let writing = commit.messages.iter().filter(|message| !message.new_files.is_empty());
+        let alone = writing.clone().count() > 0 && writing.clone().all(|message| message.alone_since.is_some());
+        if let Some(target) = overwrite::resolve(&self.table, target, &changes.append, alone)? {
             if changes.compact.is_empty() && settings.overwrite_upgrade {
-                changes.append.entries = upgrade::upgrade(&self.table, changes.append.entries)?;
+                changes.append.entries = upgrade::upgrade(&self.table, &target, changes.append.entries)?;
             }
             let provider = Provider::Overwrite { target, added: changes.append };
             phases.push(Phase::new(&self.table, &commit, CommitKind::Overwrite, true, provider));

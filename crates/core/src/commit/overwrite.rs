@@ -32,16 +32,17 @@ pub enum Overwrite {
 }
 
 /// An [`Overwrite`] in terms of partition rows.
-#[derive(Debug)]
-pub(super) enum Target {
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
     All,
     Rows(HashSet<BinaryRow>),
     /// Any of these; each has a wanted value, null, or anything per partition field.
     Specs(Vec<Vec<Option<Option<Datum>>>>, Vec<DataField>),
 }
 
-/// What is to be replaced; `None` when that is nothing. New rows outside of it are refused.
-pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change) -> Result<Option<Target>> {
+/// What is to be replaced; `None` when that is nothing. New rows outside of it are refused, unless their keys were in
+/// partitions that stay. `alone` says whether the writer has looked at the keys of the table.
+pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change, alone: bool) -> Result<Option<Target>> {
     let partitioned = !table.schema().partition_keys.is_empty();
     let dynamic = partitioned
         && table.options().get("dynamic-partition-overwrite").is_none_or(|v| !v.eq_ignore_ascii_case("false"));
@@ -51,12 +52,9 @@ pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change) -> Re
         Overwrite::Partition(spec) => dynamic || !spec.is_empty(),
         Overwrite::Specs(_) | Overwrite::Rows(_) => true,
     };
-    // The new rows' keys may be in partitions that stay.
+    // The new rows' keys may be in partitions that stay: there they are deleted, or the rows go.
     if partial && table.schema().is_cross_partition() && !added.entries.is_empty() {
-        let feature = "feature overwriting partitions of a table whose primary key lacks partition columns";
-        return Err(Error::unsupported(feature)
-            .with("table", table.name())
-            .with_hint("overwrite the whole table, or drop the partition and insert the rows"));
+        return among_others(table, overwrite, alone).map(Some);
     }
     let target = match overwrite {
         Overwrite::Table => Target::All,
@@ -81,6 +79,34 @@ pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change) -> Re
     Ok(Some(target))
 }
 
+/// What is replaced of a table whose keys are known across its partitions.
+fn among_others(table: &Table, overwrite: Overwrite, alone: bool) -> Result<Target> {
+    match overwrite {
+        Overwrite::Partition(spec) if alone => whole(table, &spec),
+        Overwrite::Specs(all) if alone => specs(table, &all),
+        Overwrite::Rows(rows) if alone => Ok(Target::Rows(rows.into_iter().collect())),
+        _ => Err(whole_only(table)),
+    }
+}
+
+/// The partitions of a spec, however many of them the new rows are in.
+///
+/// # Errors
+/// `Unsupported` when the options say that only those are replaced that the rows are in, and the spec does not tell them.
+pub(crate) fn whole(table: &Table, spec: &BTreeMap<String, String>) -> Result<Target> {
+    let complete = table.schema().partition_keys.iter().all(|key| spec.contains_key(key));
+    match complete || !table.options().dynamic_partition_overwrite()? {
+        true => specs(table, std::slice::from_ref(spec)),
+        false => Err(whole_only(table)),
+    }
+}
+
+fn whole_only(table: &Table) -> Error {
+    Error::unsupported("overwriting the partitions that rows are in where the primary key lacks partition columns")
+        .with("table", table.name())
+        .with_hint("name every partition column in the statement, or overwrite the whole table")
+}
+
 fn specs(table: &Table, specs: &[BTreeMap<String, String>]) -> Result<Target> {
     let fields: Vec<DataField> = table.schema().partition_fields().into_iter().cloned().collect();
     let default = table.options().get("partition.default-name").unwrap_or("__DEFAULT_PARTITION__");
@@ -103,7 +129,7 @@ fn specs(table: &Table, specs: &[BTreeMap<String, String>]) -> Result<Target> {
 
 impl Target {
     /// Whether a partition is replaced.
-    fn holds(&self, partition: &BinaryRow) -> Result<bool> {
+    pub(crate) fn holds(&self, partition: &BinaryRow) -> Result<bool> {
         match self {
             Self::All => Ok(true),
             Self::Rows(rows) => Ok(rows.contains(partition)),

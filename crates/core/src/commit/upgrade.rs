@@ -8,10 +8,11 @@ use linn_format::datum::Datum;
 use linn_format::manifest::ManifestEntry;
 
 use super::conflict::compare;
+use super::overwrite::Target;
 use crate::table::Table;
 
-/// Lifts the files of every bucket where that is possible.
-pub(super) fn upgrade(table: &Table, entries: Vec<ManifestEntry>) -> Result<Vec<ManifestEntry>> {
+/// Lifts the files of every bucket of the target where that is possible.
+pub(super) fn upgrade(table: &Table, target: &Target, entries: Vec<ManifestEntry>) -> Result<Vec<ManifestEntry>> {
     let schema = table.schema();
     let clustering = table.options().get("pk-clustering-override").is_some_and(|v| v.eq_ignore_ascii_case("true"));
     // A file with removals must be merged before it may be read as it is, which files of the highest level are.
@@ -24,12 +25,16 @@ pub(super) fn upgrade(table: &Table, entries: Vec<ManifestEntry>) -> Result<Vec<
     let highest = i32::try_from(table.options().num_levels()?.saturating_sub(1)).unwrap_or(i32::MAX);
     let mut buckets: BTreeMap<(Vec<u8>, i32), Vec<(Vec<Option<Datum>>, Vec<Option<Datum>>, ManifestEntry)>> =
         BTreeMap::new();
+    let mut upgraded = Vec::new();
     for entry in entries {
+        if !target.holds(&entry.partition)? {
+            upgraded.push(entry);
+            continue;
+        }
         let min = entry.file.min_key.datums(types.iter().copied())?;
         let max = entry.file.max_key.datums(types.iter().copied())?;
         buckets.entry((entry.partition.as_bytes().to_vec(), entry.bucket)).or_default().push((min, max, entry));
     }
-    let mut upgraded = Vec::new();
     for mut files in buckets.into_values() {
         files.sort_by(|a, b| compare(&a.0, &b.0));
         let disjoint = files.windows(2).all(|pair| compare(&pair[0].1, &pair[1].0).is_lt());

@@ -7,6 +7,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use futures::TryStreamExt;
 use linn_format::ErrorKind;
+use linn_format::datum::Datum;
+use linn_format::predicate::{CompareOp, Predicate};
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::CommitKind;
 
@@ -109,6 +111,61 @@ fn rows_wait_until_a_compaction() {
         let latest = Snapshots::new(&table).latest().await.unwrap().unwrap();
         assert_eq!(latest.commit_kind, CommitKind::Compact);
     });
+}
+
+/// With `postpone.merge-on-read` reads see at any time what they will see when all rows are placed.
+#[test]
+fn what_waits_is_shown_when_asked_for() {
+    let engines: [&[(&str, &str)]; 4] = [
+        &[],
+        &[("merge-engine", "first-row")],
+        &[("deletion-vectors.enabled", "true")],
+        // So little memory that what waits is sorted in many parts.
+        &[("sort-spill-buffer-size", "1 b"), ("postpone.default-bucket-num", "3")],
+    ];
+    for options in engines {
+        block_on(async {
+            let table = postponed(options).await;
+            let shown = table.with_options(&[("postpone.merge-on-read", "true")].into_iter().collect()).unwrap();
+            let first = options.iter().any(|(_, value)| *value == "first-row");
+            let mut all = BTreeMap::new();
+            let ranges = [(0..20), (10..30), (5..12), (25..60), (0..3)];
+            for (round, keys) in (1..).zip(ranges) {
+                let value = format!("{round}-");
+                stream(&table, 2 * round, &keys.clone().collect::<Vec<_>>(), &value).await;
+                stream(&table, 2 * round + 1, &[keys.start], &format!("{value}again-")).await;
+                for (k, text) in
+                    expected(keys.clone(), &value).into_iter().chain(expected([keys.start], &format!("{value}again-")))
+                {
+                    if !first || !all.contains_key(&k) {
+                        all.insert(k, text);
+                    }
+                }
+                assert_eq!(read(&shown).await, all, "{options:?}, round {round}");
+                if round % 2 == 0 {
+                    compact(&table, round == 4).await;
+                    assert_eq!(read(&shown).await, all, "{options:?}, round {round}, placed");
+                    assert_eq!(read(&table).await, all);
+                }
+            }
+            // A filter and a projection do not change which record stands.
+            let v = table.schema().fields[2].clone();
+            let filter = Predicate::Compare {
+                field_id: v.id,
+                op: CompareOp::Eq,
+                literal: Datum::String(all[&0].as_str().into()),
+            };
+            let splits = shown.scan().filter(filter.clone()).plan().await.unwrap().splits;
+            let reading = shown.read().fields(vec![v]).filter(Some(filter)).build().unwrap();
+            let mut found = 0;
+            for split in &splits {
+                for batch in reading.stream(split).await.unwrap().try_collect::<Vec<_>>().await.unwrap() {
+                    found += batch.num_rows();
+                }
+            }
+            assert_eq!(found, 1);
+        });
+    }
 }
 
 #[test]

@@ -75,10 +75,10 @@ impl Read {
     pub(crate) fn insertions(&self, split: &Split) -> Result<BatchStream> {
         let this = Arc::clone(&self.inner);
         let rows = match (&split.content, &self.inner.merge) {
-            (Content::Rows, Some(merge)) => self.merged(merge, split, false)?,
+            (Content::Rows | Content::Partition(_), Some(merge)) => self.merged(merge, split, false)?,
             _ => self.records(split, true)?,
         };
-        let inserts = matches!(split.content, Content::Rows);
+        let inserts = matches!(split.content, Content::Rows | Content::Partition(_));
         let rows = rows.map(move |batch| {
             let batch = this.change(&batch?)?;
             if inserts { of_kind(&batch, RowKind::Insert) } else { Ok(batch) }
@@ -104,7 +104,7 @@ impl Read {
             };
         };
         match &split.content {
-            Content::Rows => self.merged(merge, split, keep_deletes),
+            Content::Rows | Content::Partition(_) => self.merged(merge, split, keep_deletes),
             Content::Changes => Ok(self.written(split)),
             Content::Replaced(before) => self.replaced(merge, split, before),
             Content::Compared(before) => self.compared(split, before, keep_deletes),

@@ -8,6 +8,7 @@ mod difference;
 mod prefetch;
 mod rows;
 mod spelling;
+mod waiting;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub use prefetch::prefetch;
 
 use crate::file::{FileQuery, check_blobs, matching, read_file, read_group, row_groups};
 use crate::merge::{KeyOrder, LeveledStream, MergeSpec, SizedRun, SpillLimit, bounded, merge_levels, sections};
+use crate::postpone::POSTPONED;
 use crate::scan::{Content, DeletionFile, Split};
 use crate::table::Table;
 
@@ -203,7 +205,7 @@ impl Inner {
         }
     }
 
-    /// The part of the filter that is over the primary key alone.
+    /// The part of the filter that is over the primary key alone: it holds for all records of a key or for none.
     fn key_filter(&self) -> Option<Predicate> {
         let keys: HashSet<i32> = self.table.schema().trimmed_primary_keys().iter().map(|f| f.id).collect();
         self.filter.clone().map(|f| f.split(|id| keys.contains(&id)).0)
@@ -241,7 +243,9 @@ impl Read {
     pub async fn stream(&self, split: &Split) -> Result<BatchStream> {
         let inner = &self.inner;
         let rows = match (&split.content, &inner.merge) {
-            (Content::Rows, Some(merge)) if !split.raw_convertible => self.merged(merge, split, false)?,
+            (Content::Rows | Content::Partition(_), Some(merge)) if !split.raw_convertible => {
+                self.merged(merge, split, false)?
+            }
             (Content::Rows, _) => self.unmerged(split),
             _ => self.additions(split)?,
         };
@@ -294,6 +298,9 @@ impl Read {
 
     /// Key-value batches of the columns that are read, sorted by key within a section, with or without what is deleted.
     fn merged(&self, merge: &Merge, split: &Split, keep_deletes: bool) -> Result<BatchStream> {
+        if split.bucket == POSTPONED {
+            return self.with_waiting(merge, split, keep_deletes);
+        }
         let mut streams = Vec::new();
         for section in sections(&split.files, &merge.order)? {
             streams.push(match section.runs.len() {
@@ -351,10 +358,11 @@ impl Read {
         exact_filter: bool,
     ) -> LeveledStream {
         let this = Arc::clone(&self.inner);
-        let (partition, bucket) = (split.partition.clone(), split.bucket);
-        let vectors: Vec<Option<DeletionFile>> = files.iter().map(|file| vector_of(split, file)).collect();
-        futures::stream::iter(files.into_iter().zip(vectors))
-            .then(move |(file, deletion)| {
+        let partition = split.partition.clone();
+        let places: Vec<(i32, Option<DeletionFile>)> =
+            files.iter().map(|file| (bucket_of(split, file), vector_of(split, file))).collect();
+        futures::stream::iter(files.into_iter().zip(places))
+            .then(move |(file, (bucket, deletion))| {
                 let this = Arc::clone(&this);
                 let partition = partition.clone();
                 let query = FileQuery {
@@ -376,6 +384,13 @@ impl Read {
 
 fn files_with_vectors(split: &Split) -> Vec<(Arc<DataFileMeta>, Option<DeletionFile>)> {
     split.files.iter().map(|file| (Arc::clone(file), vector_of(split, file))).collect()
+}
+
+/// The bucket that a file of a split lies in.
+fn bucket_of(split: &Split, file: &Arc<DataFileMeta>) -> i32 {
+    let Content::Partition(buckets) = &split.content else { return split.bucket };
+    let at = split.files.iter().position(|f| Arc::ptr_eq(f, file));
+    at.and_then(|at| buckets.get(at).copied()).unwrap_or(split.bucket)
 }
 
 fn vector_of(split: &Split, file: &Arc<DataFileMeta>) -> Option<DeletionFile> {

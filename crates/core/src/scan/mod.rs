@@ -41,14 +41,14 @@ pub struct DeletionFile {
     pub meta: DeletionVectorMeta,
 }
 
-/// A unit of reading: some files of one bucket.
+/// A unit of reading: some files of one bucket, or those of a partition.
 #[derive(Debug, Clone)]
 pub struct Split {
     /// Snapshot that was planned.
     pub snapshot_id: SnapshotId,
     /// Partition.
     pub partition: BinaryRow,
-    /// Bucket.
+    /// Bucket; -2 where rows wait for one.
     pub bucket: i32,
     /// Bucket count of the partition.
     pub total_buckets: i32,
@@ -68,6 +68,8 @@ pub enum Content {
     /// The rows of the table.
     #[default]
     Rows,
+    /// The rows of a partition in which rows wait for a bucket: the bucket of each file, parallel to the files.
+    Partition(Vec<i32>),
     /// Changes as they were written, in the order in which they were made.
     Changes,
     /// Rows that came in the place of others.

@@ -1,10 +1,12 @@
 //! From a scan to its plan.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use linn_format::file::DataFileMeta;
 use linn_format::manifest::{EntryBatch, ManifestMeta, StatsColumns};
 use linn_format::options::{ChangelogProducer, MergeEngine};
+use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
@@ -14,9 +16,9 @@ use super::group::{Bucket, group};
 use super::pack::{Group, Packing};
 use super::select::Selector;
 use super::vector::Vectors;
-use super::{Content, Plan, Scan, Split};
+use super::{Content, DeletionFile, Plan, Scan, Split};
 use crate::manifest::{LiveFiles, Manifests};
-use crate::postpone::{POSTPONED, Waiting};
+use crate::postpone::{self, POSTPONED, Waiting};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::View;
@@ -143,7 +145,10 @@ impl Scan {
             Part::All if !files.is_empty() => self.vectors_of(snapshot).await?,
             _ => Vectors::default(),
         };
-        let splits = self.splits(snapshot, part, &selector, &files, &vectors).await?;
+        let mut splits = self.splits(snapshot, part, &selector, &files, &vectors).await?;
+        if part == Part::All && self.merges_waiting()? {
+            splits = self.with_waiting(snapshot, splits).await?;
+        }
         Ok(Plan { snapshot_id: Some(snapshot.id), splits: self.limited(splits, &selector) })
     }
 
@@ -164,7 +169,10 @@ impl Scan {
         let options = table.options();
         let is_pk = table.schema().is_primary_key_table();
         let vectors = options.deletion_vectors_enabled()?;
-        let unmerged = if vectors {
+        // Where what waits is merged with the rest, so is level 0.
+        let unmerged = if self.merges_waiting()? {
+            false
+        } else if vectors {
             !options.deletion_vectors_merge_on_read()?
         } else {
             options.merge_engine()? == MergeEngine::FirstRow
@@ -198,7 +206,7 @@ impl Scan {
 
     fn rows(&self, part: Part) -> Result<Rows> {
         let options = self.table.options();
-        if options.bucket()? != POSTPONED {
+        if options.bucket()? != POSTPONED || (part == Part::All && self.merges_waiting()?) {
             return Ok(Rows::All);
         }
         if part != Part::All || self.begins_stream {
@@ -206,12 +214,58 @@ impl Scan {
             let told = options.changelog_producer()? != ChangelogProducer::None;
             return Ok(if told { Rows::Placed } else { Rows::All });
         }
-        if options.postpone_merge_on_read()? && !self.every_level {
-            return Err(Error::unsupported("feature postpone.merge-on-read")
-                .with("table", self.table.name())
-                .with_hint("set it to 'false', and compact the table to see all rows"));
-        }
         Ok(Rows::Placed)
+    }
+
+    /// Whether batch reads show rows that wait for a bucket.
+    fn merges_waiting(&self) -> Result<bool> {
+        let options = self.table.options();
+        let wanted = options.bucket()? == POSTPONED && options.postpone_merge_on_read()?;
+        let whole = !self.every_level && !self.begins_stream;
+        Ok(wanted && whole && self.table.view() != View::HighestLevel)
+    }
+
+    /// The splits of partitions where no selected row waits, and one for each other partition: its files of all buckets, then
+    /// those that wait in the order in which they came.
+    async fn with_waiting(&self, snapshot: &Snapshot, splits: Vec<Split>) -> Result<Vec<Split>> {
+        let mut selected: HashMap<BinaryRow, HashSet<String>> = HashMap::new();
+        for split in splits.iter().filter(|split| split.bucket == POSTPONED) {
+            let names = selected.entry(split.partition.clone()).or_default();
+            names.extend(split.files.iter().map(|file| file.file_name.clone()));
+        }
+        if selected.is_empty() {
+            return Ok(splits);
+        }
+        let (mut all, mut whole): (Vec<Split>, HashMap<BinaryRow, Split>) = (Vec::new(), HashMap::new());
+        for split in splits {
+            if !selected.contains_key(&split.partition) {
+                all.push(split);
+                continue;
+            }
+            let joined = whole.entry(split.partition.clone()).or_insert_with(|| Split {
+                snapshot_id: split.snapshot_id,
+                partition: split.partition.clone(),
+                bucket: POSTPONED,
+                total_buckets: POSTPONED,
+                files: Vec::new(),
+                deletion_files: Vec::new(),
+                raw_convertible: false,
+                content: Content::Rows,
+            });
+            if split.bucket != POSTPONED {
+                join(joined, split.bucket, split.files, split.deletion_files);
+            }
+        }
+        let partitions: Vec<BinaryRow> = selected.keys().cloned().collect();
+        for Waiting { partition, mut files } in postpone::waiting(&self.table, snapshot, Some(&partitions)).await? {
+            let (Some(mut joined), Some(names)) = (whole.remove(&partition), selected.get(&partition)) else {
+                continue;
+            };
+            files.retain(|file| names.contains(&file.file_name));
+            join(&mut joined, POSTPONED, files, Vec::new());
+            all.push(joined);
+        }
+        Ok(all)
     }
 
     async fn splits(
@@ -227,6 +281,7 @@ impl Scan {
         let judge = part == Part::All
             && !selector.judge_values
             && !self.table.data_evolves()
+            && !self.merges_waiting()?
             && selector.filters.value.is_some();
         let mut splits = Vec::new();
         let mut buckets = group(files, selector, judge).await?;
@@ -278,4 +333,16 @@ impl Scan {
         }
         splits
     }
+}
+
+/// Adds files of a bucket to the split of their partition.
+fn join(split: &mut Split, bucket: i32, files: Vec<Arc<DataFileMeta>>, vectors: Vec<Option<DeletionFile>>) {
+    let mut buckets = match std::mem::take(&mut split.content) {
+        Content::Partition(buckets) => buckets,
+        _ => Vec::new(),
+    };
+    buckets.extend(files.iter().map(|_| bucket));
+    split.content = Content::Partition(buckets);
+    split.deletion_files.extend(vectors.into_iter().chain(std::iter::repeat(None)).take(files.len()));
+    split.files.extend(files);
 }

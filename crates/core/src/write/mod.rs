@@ -22,6 +22,7 @@ mod tests;
 
 pub use budget::MemoryBudget;
 pub(crate) use budget::Share;
+pub(crate) use restore::Kept;
 pub(crate) use route::{Columns, Partitions};
 pub(crate) use settings::spill_compression;
 pub(crate) use spill::Spill;

@@ -2,21 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Int8Array, RecordBatch, UInt32Array};
-use arrow_select::take::take_record_batch;
+use arrow_array::{Int8Array, RecordBatch};
 use linn_format::row::BinaryRow;
-use linn_format::types::RowKind;
 use linn_format::{Error, Result};
 
 use super::bucket::BucketWriter;
 use super::budget::MemoryBudget;
-use super::check::key_value;
 use super::settings::Settings;
 use super::writer::Buckets;
 use crate::append::{self, AppendWriter};
 use crate::commit::CommitMessage;
 use crate::compact;
-use crate::merge::SortedBuffer;
 use crate::postpone::POSTPONED;
 
 /// Opens the writers of a table.
@@ -47,22 +43,6 @@ impl Opener {
             }
             Self::Append(None, _) => Ok(()),
         }
-    }
-
-    /// Refuses the first retraction among rows that wait for a bucket when the merge engine does not take it: they would
-    /// wait for ever. Whether there was one.
-    pub(crate) fn try_retraction(&self, rows: &RecordBatch, kinds: &Int8Array) -> Result<bool> {
-        let Self::Postponed(_, _, settings) = self else { return Ok(false) };
-        let Some(row) = kinds.values().iter().position(|kind| kind & 1 == 1) else { return Ok(false) };
-        let spec = &settings.spec;
-        // Records that are alone go by unmerged, so it takes back one of its own.
-        let twice = UInt32Array::from(vec![row as u32; 2]);
-        let pair = take_record_batch(rows, &twice)?;
-        let kinds = Int8Array::from(vec![RowKind::Insert as i8, kinds.value(row)]);
-        let pair = key_value(&pair, kinds, 0, spec.input_schema())?;
-        let merged = SortedBuffer::new(&[pair], spec.clone(), 2)?.try_for_each(|merged| merged.map(drop));
-        merged.map_err(|e| e.with("row", row))?;
-        Ok(true)
     }
 
     /// Opens the writer of a bucket.

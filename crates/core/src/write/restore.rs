@@ -16,6 +16,7 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 use tokio::sync::Mutex;
 
 use super::writer::{Buckets, OpenBucket};
+use crate::commit::Target;
 use crate::compact::TableFiles;
 use crate::manifest::Manifests;
 use crate::postpone::POSTPONED;
@@ -23,12 +24,39 @@ use crate::snapshot::Snapshots;
 use crate::table::Table;
 use crate::vector::{BucketVectors, vector_lines};
 
+/// What stays of a table when the rows that are written are committed.
+#[derive(Debug, Clone)]
+pub(crate) enum Kept {
+    /// All of it.
+    All,
+    /// Nothing.
+    Nothing,
+    /// What is not replaced.
+    Outside(Target),
+}
+
+impl Kept {
+    /// Whether a partition stays.
+    pub(crate) fn has(&self, partition: &BinaryRow) -> Result<bool> {
+        match self {
+            Self::All => Ok(true),
+            Self::Nothing => Ok(false),
+            Self::Outside(target) => Ok(!target.holds(partition)?),
+        }
+    }
+
+    /// Whether nothing stays.
+    pub(crate) fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing)
+    }
+}
+
 /// The buckets of one table.
 pub(super) struct TableBuckets {
     table: Table,
     batch_size: usize,
-    /// Whether the live files matter.
-    restore: bool,
+    /// Which live files matter.
+    kept: Kept,
     found: Mutex<Found>,
 }
 
@@ -50,8 +78,8 @@ struct Bucket {
 }
 
 impl TableBuckets {
-    pub(super) fn new(table: &Table, batch_size: usize, restore: bool) -> Self {
-        Self { table: table.clone(), batch_size, restore, found: Mutex::default() }
+    pub(super) fn new(table: &Table, batch_size: usize, kept: Kept) -> Self {
+        Self { table: table.clone(), batch_size, kept, found: Mutex::default() }
     }
 
     /// Plans those of the partitions that are not planned yet at the latest snapshot; `None` for an empty table.
@@ -126,7 +154,7 @@ impl Buckets for TableBuckets {
     async fn announce(&self, partitions: &[BinaryRow]) -> Result<()> {
         let mut found = self.found.lock().await;
         found.expected.clear();
-        if self.restore && !partitions.is_empty() {
+        if !self.kept.is_nothing() && !partitions.is_empty() {
             self.find(&mut found, partitions).await?;
             found.expected = partitions.iter().cloned().collect();
         }
@@ -137,7 +165,7 @@ impl Buckets for TableBuckets {
         let (table, batch_size) = (self.table.clone(), self.batch_size);
         let files = Arc::new(TableFiles { table, partition: partition.clone(), bucket, batch_size, alone: false });
         let empty = |files| OpenBucket { files, live: Vec::new(), vectors: BucketVectors::default() };
-        if !self.restore {
+        if !self.kept.has(partition)? {
             return Ok(empty(files));
         }
         let mut found = self.found.lock().await;

@@ -7,6 +7,7 @@ use linn_format::Result;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 
+use super::restore::Kept;
 use super::route::{Partitions, Routed, Router, group};
 use crate::assign::{CrossPartition, DYNAMIC, DynamicBuckets, Messages};
 use crate::postpone::{self, POSTPONED, Waiting};
@@ -48,19 +49,19 @@ impl Routing {
         Ok(Self { router: Router::new(schema)?, buckets: Buckets::OfRows })
     }
 
-    /// The routing of a table; `restore` unless what it holds is replaced.
+    /// The routing of a table of which `kept` stays.
     ///
     /// # Errors
     /// As [`Router::new`], and `Invalid` for a bad option value.
-    pub(crate) fn of(table: &Table, restore: bool) -> Result<Self> {
+    pub(crate) fn of(table: &Table, kept: Kept) -> Result<Self> {
         let schema = table.schema();
         let router = Router::new(schema)?;
         if !schema.is_primary_key_table() || router.buckets() != DYNAMIC {
             return Ok(Self { router, buckets: Buckets::OfRows });
         }
         let buckets = match schema.is_cross_partition() {
-            true => Buckets::Keys(Box::new(CrossPartition::new(table, restore)?)),
-            false => Buckets::Dynamic(Box::new(DynamicBuckets::new(table, restore)?)),
+            true => Buckets::Keys(Box::new(CrossPartition::new(table, kept)?)),
+            false => Buckets::Dynamic(Box::new(DynamicBuckets::new(table, !kept.is_nothing())?)),
         };
         Ok(Self { router, buckets })
     }

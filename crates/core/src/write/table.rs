@@ -1,6 +1,6 @@
 //! Writers of a table: where the buckets' files are and what they hold by the latest snapshot.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use linn_format::Result;
@@ -9,11 +9,12 @@ use linn_format::options::Options;
 
 use super::budget::MemoryBudget;
 use super::open::Opener;
-use super::restore::TableBuckets;
+use super::restore::{Kept, TableBuckets};
 use super::routing::{Placed, Routing};
 use super::settings::Settings;
 use super::writer::{Buckets, TableWriter};
 use crate::append;
+use crate::commit::whole;
 use crate::compact;
 use crate::postpone::{POSTPONED, known_counts};
 use crate::snapshot::Snapshots;
@@ -33,7 +34,7 @@ impl Table {
     /// # Errors
     /// As [`Table::writer`].
     pub fn writer_within(&self, user: &str, budget: MemoryBudget) -> Result<TableWriter> {
-        self.open_writer(user, budget, true)
+        self.open_writer(user, budget, Kept::All)
     }
 
     /// A writer of rows that will replace what is there: it does not look at the table's files, does not compact, and
@@ -44,7 +45,23 @@ impl Table {
     pub fn overwriter(&self, user: &str) -> Result<TableWriter> {
         let table =
             self.with_options(&[("write-only", "true"), ("changelog-producer", "none")].into_iter().collect())?;
-        table.open_writer(user, MemoryBudget::new(self.options().write_buffer_size()?), false)
+        table.open_writer(user, MemoryBudget::new(self.options().write_buffer_size()?), Kept::Nothing)
+    }
+
+    /// A writer of rows that will replace the partitions of a spec, for
+    /// [`Overwrite::Partition`](crate::commit::Overwrite::Partition). Where the primary key lacks partition columns it looks for the
+    /// rows' keys in the partitions that stay; elsewhere as [`Table::batch_overwriter`].
+    ///
+    /// # Errors
+    /// As [`Table::batch_overwriter`]; `Unsupported` for such a key when the spec does not tell which partitions are replaced.
+    pub async fn partition_overwriter(&self, user: &str, spec: &BTreeMap<String, String>) -> Result<TableWriter> {
+        if !self.schema().is_cross_partition() {
+            return self.batch_overwriter(user).await;
+        }
+        let kept = Kept::Outside(whole(self, spec)?);
+        let table =
+            self.with_options(&[("write-only", "true"), ("changelog-producer", "none")].into_iter().collect())?;
+        table.open_writer(user, MemoryBudget::new(self.options().write_buffer_size()?), kept)
     }
 
     /// A writer for a job that commits once. Rows of a table with postponed buckets go to real buckets where
@@ -86,18 +103,19 @@ impl Table {
         let placed = Placed { table: table.clone(), user: user.to_owned(), counts, restore };
         let budget = MemoryBudget::new(table.options().write_buffer_size()?);
         let batch_size = compact::Settings::of(table.schema())?.batch_size;
-        let buckets = Arc::new(TableBuckets::new(&table, batch_size, restore));
+        let kept = if restore { Kept::All } else { Kept::Nothing };
+        let buckets = Arc::new(TableBuckets::new(&table, batch_size, kept));
         let writer = table.merge_tree_writer(buckets, budget, Routing::placed(placed)?, user);
         writer.map_err(|e| e.with("table", self.name()).with("user", user))
     }
 
-    fn open_writer(&self, user: &str, budget: MemoryBudget, restore: bool) -> Result<TableWriter> {
+    fn open_writer(&self, user: &str, budget: MemoryBudget, kept: Kept) -> Result<TableWriter> {
         self.options().check_writable().map_err(|e| e.with("table", self.name()))?;
         let table = self.widened();
         let batch_size = compact::Settings::of(table.schema())?.batch_size;
-        let buckets = Arc::new(TableBuckets::new(&table, batch_size, restore));
+        let buckets = Arc::new(TableBuckets::new(&table, batch_size, kept.clone()));
         let writer = match table.schema().is_primary_key_table() {
-            true => table.merge_tree_writer(buckets, budget, Routing::of(&table, restore)?, user),
+            true => table.merge_tree_writer(buckets, budget, Routing::of(&table, kept)?, user),
             false => TableWriter::append(&table, buckets, budget),
         };
         writer.map_err(|e| e.with("table", self.name()).with("user", user))

@@ -68,8 +68,6 @@ pub struct TableWriter {
     taken: VecDeque<(RecordBatch, Int8Array)>,
     /// The same, for rows whose bucket is known but could not be opened. They came before those of `taken`.
     routed: VecDeque<Routed>,
-    /// Whether it is known that the table takes retractions.
-    retracts: bool,
     /// By serialised partition and bucket, so that messages come in a fixed order.
     writers: BTreeMap<(Vec<u8>, i32), OneBucket>,
     /// Full compactions, where they come by commits.
@@ -120,7 +118,6 @@ impl TableWriter {
             failed: false,
             taken: VecDeque::new(),
             routed: VecDeque::new(),
-            retracts: false,
             writers,
             full,
         })
@@ -136,7 +133,6 @@ impl TableWriter {
     pub async fn write(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
         self.usable()?;
         let (rows, kinds) = self.check.rows(batch, kinds)?;
-        self.retracts = self.retracts || self.opener.try_retraction(&rows, &kinds)?;
         self.taken.push_back((rows, kinds));
         self.pass_on().await?;
         while self.budget.is_exceeded() {

@@ -91,14 +91,14 @@ async fn drop_partitions(session: &Session, table: &[String], specs: &[Vec<(Stri
     let id = session.identifier(table)?;
     let table = session.catalog().table(&id).await?;
     let specs: Vec<BTreeMap<String, String>> = specs.iter().map(|spec| spec.iter().cloned().collect()).collect();
-    let outcome = table.committer(table.env().ids.uuid()).drop_partitions(&specs, i64::MAX).await?;
+    let outcome = table.committer(table.new_user()).drop_partitions(&specs, i64::MAX).await?;
     done(outcome, format!("partitions of {id} are dropped"))
 }
 
 async fn truncate(session: &Session, table: &[String]) -> Result<Output> {
     let id = session.identifier(table)?;
     let table = session.catalog().table(&id).await?;
-    let outcome = table.committer(table.env().ids.uuid()).truncate(i64::MAX).await?;
+    let outcome = table.committer(table.new_user()).truncate(i64::MAX).await?;
     done(outcome, format!("table {id} is empty"))
 }
 

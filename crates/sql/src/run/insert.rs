@@ -1,6 +1,6 @@
 //! INSERT INTO, INSERT OVERWRITE, CREATE TABLE AS, and writing a query's rows to a table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch, StringArray, new_null_array};
@@ -185,7 +185,7 @@ pub(super) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, 
 
 /// Writes rows and commits them once.
 pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
-    let user = table.env().ids.uuid();
+    let user = table.new_user();
     let (written, mut writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
     let committer = table.committer(user);
     let outcome = committer.commit(Commit::batch(messages.clone())).await?;
@@ -208,10 +208,15 @@ fn partitions(messages: &[CommitMessage]) -> Result<Vec<BinaryRow>> {
 
 /// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so.
 async fn overwrite(table: &Table, partition: &[(String, String)], rows: Rows) -> Result<Output> {
-    let user = table.env().ids.uuid();
-    let (written, writer, messages) = feed(table.batch_overwriter(&user).await?, rows).await?;
-    let target = if !partition.is_empty() {
-        Overwrite::Partition(partition.iter().cloned().collect())
+    let user = table.new_user();
+    let spec: BTreeMap<String, String> = partition.iter().cloned().collect();
+    let writer = match spec.is_empty() {
+        true => table.batch_overwriter(&user).await?,
+        false => table.partition_overwriter(&user, &spec).await?,
+    };
+    let (written, writer, messages) = feed(writer, rows).await?;
+    let target = if !spec.is_empty() {
+        Overwrite::Partition(spec)
     } else if !table.schema().partition_keys.is_empty() && table.options().dynamic_partition_overwrite()? {
         Overwrite::Dynamic
     } else {

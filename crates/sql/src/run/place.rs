@@ -33,7 +33,7 @@ pub(super) async fn change(
     operation: &str,
     changes: BoxStream<'_, Result<Changed>>,
 ) -> Result<u64> {
-    let user = table.env().ids.uuid();
+    let user = table.new_user();
     let mut writer = table.writer(&user)?;
     let result = prepare(table, placed, &mut writer, changes).await;
     let (rows, messages) = match result {
@@ -83,7 +83,7 @@ async fn prepare(
         Ok(added) => messages.extend(added),
         Err(e) => {
             // The vectors that were written belong to no snapshot.
-            table.committer(table.env().ids.uuid()).abort(&messages).await?;
+            table.committer(table.new_user()).abort(&messages).await?;
             return Err(e);
         }
     }

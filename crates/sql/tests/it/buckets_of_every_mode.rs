@@ -68,6 +68,34 @@ async fn a_rescale_is_called() {
     assert_eq!(rows(&s, "SELECT count(*) FROM t").await, ["40"]);
     let buckets = "SELECT count(*) FROM t$buckets";
     assert_eq!(rows(&s, buckets).await, ["4"]);
+    run(&s, "CALL sys.rescale(`table` => 'default.t', bucket_num => 5, `where` => 'dt > ''d0''')").await;
+    assert_eq!(rows(&s, buckets).await, ["6"]);
+    run(&s, "CALL sys.rescale(`table` => 'default.t', bucket_num => 7, `where` => 'dt in (''d2'', ''d3'')')").await;
+    assert_eq!(rows(&s, buckets).await, ["6"], "no partition is chosen");
+    assert_eq!(rows(&s, "SELECT count(*), count(DISTINCT id) FROM t").await, ["40|40"]);
+    let other = fails(&s, "CALL sys.rescale(`table` => 'default.t', bucket_num => 2, `where` => 'id > 1')").await;
+    assert!(other.hint().is_some_and(|hint| hint.contains("dt")), "{other}");
     let wrong = fails(&s, "CALL sys.rescale(`table` => 'default.t', bucket_num => 0)").await;
     assert_eq!(wrong.kind(), ErrorKind::Invalid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_condition_chooses_partitions_in_which_rows_only_wait() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE t (id BIGINT, dt STRING, amount INT, PRIMARY KEY (dt, id) NOT ENFORCED) PARTITIONED BY (dt) \
+         WITH ('bucket' = '-2', 'postpone.batch-write-fixed-bucket' = 'false')",
+    )
+    .await;
+    run(&s, "INSERT INTO t VALUES (1, 'd1', 10), (2, 'd1', 20), (3, 'd2', 30)").await;
+    let shown = "SELECT id, dt, amount FROM t OPTIONS('postpone.merge-on-read' = 'true') ORDER BY id";
+    assert_eq!(rows(&s, ALL).await, [""; 0]);
+    assert_eq!(rows(&s, shown).await, ["1|d1|10", "2|d1|20", "3|d2|30"]);
+    run(&s, "CALL sys.compact(`table` => 'default.t', `where` => 'dt = ''d1''')").await;
+    assert_eq!(rows(&s, ALL).await, ["1|d1|10", "2|d1|20"]);
+    run(&s, "INSERT INTO t VALUES (1, 'd1', 11)").await;
+    assert_eq!(rows(&s, shown).await, ["1|d1|11", "2|d1|20", "3|d2|30"]);
+    let both = "CALL sys.compact(`table` => 'default.t', partitions => 'dt=d1', `where` => 'dt = ''d1''')";
+    assert_eq!(fails(&s, both).await.kind(), ErrorKind::Invalid);
 }

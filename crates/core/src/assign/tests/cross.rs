@@ -237,3 +237,52 @@ proptest! {
         });
     }
 }
+
+/// Replaces partition 1 by rows; the keys of some were in another one.
+#[test]
+fn a_partition_is_overwritten_among_others() {
+    let check = |options: &[(&str, &str)], expected: &[Row]| {
+        block_on(async {
+            let table = table(memory(), of(options)).await;
+            write(&table, 1, &[(1, 1, Some(1)), (2, 1, Some(2)), (3, 2, Some(3)), (4, 2, Some(4))]).await;
+            let spec: BTreeMap<String, String> = [("p".to_owned(), "1".to_owned())].into();
+            let mut writer = table.partition_overwriter("over", &spec).await.unwrap();
+            let messages = prepare(&mut writer, &[(2, 1, Some(20)), (3, 1, Some(30)), (9, 1, Some(90))]).await;
+            writer.close().await.unwrap();
+            let committer = table.committer("over");
+            // What the rows are in does not tell what stays.
+            let dynamic = committer.overwrite(Overwrite::Dynamic, Commit::batch(messages.clone())).await;
+            assert_eq!(dynamic.unwrap_err().kind(), ErrorKind::Unsupported);
+            let outcome = committer.overwrite(Overwrite::Partition(spec), Commit::batch(messages)).await.unwrap();
+            assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+            let expected: BTreeMap<_, _> = expected.iter().map(|(k, p, v)| (*k, (*p, *v))).collect();
+            assert_eq!(read(&table).await, expected, "{options:?}");
+            let compacted = table.compact(None, true).await.unwrap();
+            commit(&table, "compact", 1, compacted).await;
+            assert_eq!(read(&table).await, expected, "{options:?}, compacted");
+        });
+    };
+    check(&[], &[(2, 1, Some(20)), (3, 1, Some(30)), (4, 2, Some(4)), (9, 1, Some(90))]);
+    let stays = [(2, 1, Some(20)), (3, 2, Some(30)), (4, 2, Some(4)), (9, 1, Some(90))];
+    check(&[("merge-engine", "partial-update")], &stays);
+    check(&[("merge-engine", "first-row")], &[(2, 1, Some(20)), (3, 2, Some(3)), (4, 2, Some(4)), (9, 1, Some(90))]);
+    let sum = [("merge-engine", "aggregation"), ("fields.v.aggregate-function", "sum")];
+    check(&sum, &[(2, 1, Some(20)), (3, 2, Some(33)), (4, 2, Some(4)), (9, 1, Some(90))]);
+}
+
+/// Rows of others may have the keys that were looked for.
+#[test]
+fn overwriting_a_partition_is_refused_when_others_wrote() {
+    block_on(async {
+        let table = table(memory(), of(&[])).await;
+        write(&table, 1, &[(1, 1, Some(1)), (3, 2, Some(3))]).await;
+        let spec: BTreeMap<String, String> = [("p".to_owned(), "1".to_owned())].into();
+        let mut writer = table.partition_overwriter("over", &spec).await.unwrap();
+        let messages = prepare(&mut writer, &[(9, 1, Some(90))]).await;
+        writer.close().await.unwrap();
+        write(&table, 2, &[(9, 2, Some(9))]).await;
+        let outcome = table.committer("over").overwrite(Overwrite::Partition(spec), Commit::batch(messages)).await;
+        assert!(matches!(outcome.unwrap(), CommitOutcome::Conflict(_)));
+        assert_eq!(read(&table).await.len(), 3);
+    });
+}

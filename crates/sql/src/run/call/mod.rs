@@ -6,6 +6,7 @@ mod arguments;
 mod branch;
 mod compact;
 mod maintain;
+mod partition;
 mod rollback;
 mod tag;
 

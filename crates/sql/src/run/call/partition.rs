@@ -1,0 +1,69 @@
+//! Partitions that a procedure is called for: named ones, or those for which a condition over the partition columns holds.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{AsArray, RecordBatch, UInt64Array};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, UInt64Type};
+use linn::core::maintain::partitions;
+use linn::format::partition::partition_from_values;
+use linn::format::row::{BinaryRow, columns_from_rows};
+use linn::format::types::arrow_schema;
+use linn::{Error, Result, Table};
+
+use super::arguments::key_values;
+use crate::error::ours;
+use crate::session::Session;
+
+/// Name of a column that numbers the partitions; no column of a table is called so.
+const NUMBER: &str = "number of the partition";
+
+/// The partitions given as `k=v,k=v;k=v` and by a condition; `None` when neither is given, which means all.
+///
+/// # Errors
+/// `Invalid` when both are given, the text is of another form, names what is no partition column, or the table has no partitions.
+pub(super) async fn chosen(
+    session: &Session,
+    table: &Table,
+    named: &[&str],
+    condition: Option<&str>,
+) -> Result<Option<Vec<BinaryRow>>> {
+    if !named.is_empty() && condition.is_some() {
+        return Err(Error::invalid("partitions are either named or chosen by a condition").with("table", table.name()));
+    }
+    let fields = table.schema().partition_fields();
+    let default = table.options().partition_default_name();
+    let specs = named.iter().flat_map(|text| text.split(';'));
+    let named_ones =
+        specs.map(|spec| partition_from_values(&key_values(spec)?, &fields, default)).collect::<Result<Vec<_>>>()?;
+    match condition {
+        Some(condition) => holding(session, table, condition).await.map(Some),
+        None => Ok((!named.is_empty()).then_some(named_ones)),
+    }
+}
+
+/// The table's partitions for which a condition holds.
+async fn holding(session: &Session, table: &Table, condition: &str) -> Result<Vec<BinaryRow>> {
+    let fields: Vec<_> = table.schema().partition_fields().into_iter().cloned().collect();
+    if fields.is_empty() {
+        return Err(Error::invalid("a condition chooses partitions, and the table has none")
+            .with("table", table.name())
+            .with_hint("leave the argument where out"));
+    }
+    let rows: Vec<BinaryRow> = partitions(table).await?.into_iter().map(|summary| summary.partition).collect();
+    let types: Vec<_> = fields.iter().map(|field| field.data_type.clone()).collect();
+    let mut columns = columns_from_rows(&rows, &types)?;
+    columns.push(Arc::new(UInt64Array::from_iter_values(0..rows.len() as u64)));
+    let mut names: Vec<_> =
+        arrow_schema(&fields)?.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
+    names.push(Field::new(NUMBER, DataType::UInt64, false));
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(names)), columns)?;
+    let frame = session.context().read_batch(batch).map_err(ours)?;
+    let filter = frame.parse_sql_expr(condition).map_err(|e| {
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        ours(e).with_hint(format!("the condition may name the partition columns: {}", names.join(", ")))
+    })?;
+    let kept = frame.filter(filter).map_err(ours)?.collect().await.map_err(ours)?;
+    let numbers = kept.iter().filter_map(|batch| batch.column_by_name(NUMBER)?.as_primitive_opt::<UInt64Type>());
+    let numbers = numbers.flat_map(|numbers| numbers.values().iter().copied());
+    Ok(numbers.filter_map(|number| rows.get(usize::try_from(number).ok()?).cloned()).collect())
+}
