@@ -170,9 +170,8 @@ impl Assembler {
     fn key(&self, pick: Pick) -> Result<String> {
         let columns = self.sources.get(pick.source as usize).map(|s| s.columns.as_slice()).unwrap_or_default();
         let keys = self.spec.key_columns().iter().filter_map(|&at| columns.get(at));
-        let texts: Vec<String> = keys
-            .map(|column| Ok(array_value_to_string(column, pick.row as usize)?))
-            .collect::<Result<_>>()?;
+        let texts: Vec<String> =
+            keys.map(|column| Ok(array_value_to_string(column, pick.row as usize)?)).collect::<Result<_>>()?;
         Ok(texts.join(", "))
     }
 

@@ -158,6 +158,21 @@ impl Ring {
         });
     }
 
+    /// Linn compacts every bucket of a table for which others do.
+    pub(crate) fn compact_whole(&mut self) {
+        let identifier = self.identifier();
+        self.runtime.block_on(async {
+            let table = self.table().await.with_options(&[("write-only", "false")].into_iter().collect()).unwrap();
+            let messages = table.compact(None, true).await.unwrap();
+            table.committer("linn").commit(Commit::streaming(identifier, messages)).await.unwrap();
+        });
+    }
+
+    /// Java compacts every bucket.
+    pub(crate) fn java_compacts(&mut self) {
+        self.java.compact(&self.place, true).unwrap();
+    }
+
     /// Linn changes the schema.
     pub(crate) fn alter(&self, changes: &[SchemaChange]) {
         self.runtime.block_on(async { self.schemas().commit(&self.table().await, changes).await.unwrap() });

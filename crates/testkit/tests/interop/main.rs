@@ -4,6 +4,7 @@ mod bucket_turns;
 mod buckets;
 mod changelogs;
 mod deletion_vectors;
+mod differential;
 mod expiry;
 mod fixtures_expire;
 mod follow;
