@@ -1,7 +1,7 @@
 //! The changelog of a merge: what a key's row was before and what it is now (spec: features.md B4).
 //!
-//! Nothing to a row is `+I`, a row to nothing `-D`, a row to another `-U` and `+U` next to each other. The rows are
-//! selections of the merge's sources like its result, so a change costs two picks and one gather.
+//! Nothing to a row is `+I`, a row to nothing `-D`, a row to another `-U` and `+U` next to each other, also where new records
+//! left the row as it was, unless equal rows are not to be told. The rows are selections of the merge's sources like its result, so a change costs two picks and one gather.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
@@ -62,7 +62,6 @@ impl Changelog {
             (None, None) => {}
             (None, Some(new)) => self.output.push(new.pick, INSERT, folded),
             (Some(old), None) => self.output.push(old.pick, DELETE, None),
-            (Some(old), Some(new)) if old.pick == new.pick && folded.is_none() => {}
             (Some(old), Some(new)) => {
                 self.output.push(old.pick, UPDATE_BEFORE, None);
                 self.output.push(new.pick, UPDATE_AFTER, folded);

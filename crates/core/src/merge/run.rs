@@ -402,7 +402,8 @@ impl<C: KeyColumn> Merger<C> {
             Before::Level(level) => {
                 let sources = self.assembler.sources();
                 let old = self.group.iter().find(|r| sources[r.pick.source as usize].level == *level).copied();
-                self.assembler.group(&self.group, Change::From(old))?;
+                let stays = old.is_some() && self.group.len() == 1;
+                self.assembler.group(&self.group, if stays { Change::Untold } else { Change::From(old) })?;
             }
             Before::Older(_) => self.waiting.group(&self.group),
         }

@@ -19,8 +19,8 @@ const ALL: &[&str] = &["+I", "+I", "+U", "-U", "-D"];
 struct Column(&'static str, &'static str, &'static [(&'static str, &'static str)], Value);
 
 /// A kind of table.
-struct Kind {
-    options: &'static [(&'static str, &'static str)],
+struct Kind<'a> {
+    options: &'a [(&'static str, &'static str)],
     columns: Vec<Column>,
     kinds: &'static [&'static str],
     /// Only what is there is taken back, of a key there is one record a commit, and what was removed comes back after a
@@ -28,7 +28,7 @@ struct Kind {
     careful: bool,
 }
 
-impl Kind {
+impl Kind<'_> {
     fn schema(&self) -> Value {
         let mut options = Map::new();
         for (key, value) in [("bucket", "1"), ("write-only", "true")].iter().chain(self.options) {
@@ -46,9 +46,11 @@ impl Kind {
     fn row(&self, key: i64, rng: &mut ChaCha8Rng) -> Value {
         let mut row = Map::new();
         row.insert("k".to_owned(), json!(key));
-        for Column(name, _, _, values) in &self.columns {
+        for Column(name, sql, _, values) in &self.columns {
             let values = values.as_array().unwrap();
-            let value = if rng.random_bool(0.2) { Value::Null } else { values.choose(rng).unwrap().clone() };
+            let nullable = !sql.ends_with("NOT NULL");
+            let value =
+                if nullable && rng.random_bool(0.2) { Value::Null } else { values.choose(rng).unwrap().clone() };
             row.insert((*name).to_owned(), value);
         }
         Value::Object(row)
@@ -75,7 +77,7 @@ impl Kind {
     }
 
     fn differ(&self) {
-        let tables = std::env::var("LINN_DIFFERENTIAL_TABLES").ok().and_then(|n| n.parse().ok()).unwrap_or(2);
+        let tables = tables();
         let Some(mut ring) = Ring::new(&self.schema(), []) else { return };
         for seed in 0..tables {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -100,6 +102,65 @@ impl Kind {
             }
         }
     }
+}
+
+/// How many tables of a kind are tried.
+fn tables() -> u64 {
+    std::env::var("LINN_DIFFERENTIAL_TABLES").ok().and_then(|n| n.parse().ok()).unwrap_or(2)
+}
+
+impl Kind<'_> {
+    /// Java leaves it to its engines when full compactions come.
+    fn java_commits(&self, ring: &mut Ring, rows: &[Value]) {
+        ring.java_commits(rows);
+        if self.options.contains(&("changelog-producer", "full-compaction")) {
+            ring.java_compacts();
+        }
+    }
+
+    /// Tables that get the same rows, one from Java, one from Linn and one from both, tell the same changes.
+    fn tell_the_same(&self) {
+        let Some(mut ring) = Ring::new(&self.schema(), []) else { return };
+        for seed in 0..tables() {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            ring.begin(&format!("linn{seed}"), &self.schema());
+            let (mut commits, mut gone) = (Vec::new(), Vec::new());
+            for _ in 0..STEPS {
+                let there = ring.read();
+                let rows = self.rows(&mut rng, &there, &mut gone);
+                // Nothing that was removed is left above what the compaction of the commit made.
+                gone.clear();
+                ring.write(&rows);
+                commits.push(rows);
+            }
+            let by_linn = changes(&mut ring);
+            ring.begin(&format!("both{seed}"), &self.schema());
+            for rows in &commits {
+                if rng.random_bool(0.5) { self.java_commits(&mut ring, rows) } else { ring.write(rows) }
+            }
+            let by_both = changes(&mut ring);
+            ring.begin(&format!("java{seed}"), &self.schema());
+            commits.iter().for_each(|rows| self.java_commits(&mut ring, rows));
+            let by_java = changes(&mut ring);
+            for (who, found) in [("Linn", by_linn), ("both", by_both)] {
+                let what = format!("table {seed}, written by {who}:\n{}", json!(commits));
+                ring.same(&what, &by_java, &found);
+            }
+        }
+    }
+}
+
+/// All changes of a table, each with its place among those of its key.
+fn changes(ring: &mut Ring) -> Vec<Value> {
+    let place = ring.place().clone();
+    let mut all = ring.java.changelog(&place).unwrap();
+    let mut count = std::collections::BTreeMap::new();
+    for change in &mut all {
+        let of_key = count.entry(change["k"].to_string()).or_insert(0);
+        *of_key += 1;
+        change["_place"] = json!(*of_key);
+    }
+    all
 }
 
 const NESTED: &str = r#"{ "type": "ARRAY", "element": { "type": "ROW", "fields": [
@@ -290,4 +351,65 @@ fn values_are_taken_back() {
     let columns = aggregated().into_iter().filter(takes_back).collect();
     let options = &[("merge-engine", "aggregation")];
     Kind { options, columns, kinds: &["+I", "+U", "-U", "-D"], careful: true }.differ();
+}
+
+const LOOKUP: [(&str, &str); 2] = [("write-only", "false"), ("changelog-producer", "lookup")];
+const FULL: [(&str, &str); 3] =
+    [("write-only", "false"), ("changelog-producer", "full-compaction"), ("full-compaction.delta-commits", "1")];
+
+#[test]
+fn changes_of_the_last_row() {
+    let columns = || vec![Column("v", "INT", &[], json!([1, 2])), Column("t", "STRING", &[], json!(["a", "b"]))];
+    let more: [(&str, &str); 2] =
+        [("changelog-producer.row-deduplicate", "true"), ("deletion-vectors.enabled", "true")];
+    Kind { options: &LOOKUP, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+    Kind { options: &FULL, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+    let both = [LOOKUP[0], LOOKUP[1], more[0]];
+    Kind { options: &both, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+    let both = [LOOKUP[0], LOOKUP[1], more[1]];
+    Kind { options: &both, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+    let both = [FULL[0], FULL[1], FULL[2], more[0]];
+    Kind { options: &both, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+}
+
+#[test]
+fn changes_by_a_sequence() {
+    let columns = || vec![Column("v", "INT", &[], ints()), Column("t", "STRING", &[], json!(["a", "b"]))];
+    let options = [LOOKUP[0], LOOKUP[1], ("sequence.field", "v")];
+    Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false }.tell_the_same();
+}
+
+#[test]
+fn changes_of_first_rows() {
+    let columns = || vec![Column("v", "INT", &[], ints())];
+    let options = [LOOKUP[0], LOOKUP[1], ("merge-engine", "first-row")];
+    Kind { options: &options, columns: columns(), kinds: &["+I"], careful: false }.tell_the_same();
+}
+
+#[test]
+fn changes_of_rows_that_fill_up() {
+    let columns = || {
+        vec![
+            // Alone, Java's changelog has no values of a group without a sequence; Java's reads have.
+            Column("g", "INT NOT NULL", &[("sequence-group", "a,b")], ints()),
+            Column("a", "INT", &[("aggregate-function", "sum")], ints()),
+            Column("b", "STRING", &[], texts()),
+            Column("z", "STRING", &[], texts()),
+        ]
+    };
+    for producer in [&LOOKUP[..], &FULL[..]] {
+        let options = [producer, &[("merge-engine", "partial-update")]].concat();
+        Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false }.tell_the_same();
+        Kind { options: &options, columns: columns(), kinds: ALL, careful: true }.tell_the_same();
+    }
+}
+
+#[test]
+fn changes_of_aggregates() {
+    // Alone, Java's changelog has lists without their duplicates; Java's reads have them.
+    let columns = || aggregated().into_iter().filter(|c| c.0 != "collect_distinct").collect();
+    for producer in [&LOOKUP[..], &FULL[..]] {
+        let options = [producer, &[("merge-engine", "aggregation")]].concat();
+        Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false }.tell_the_same();
+    }
 }

@@ -13,7 +13,7 @@ use linn_core::{Commit, Env, Schemas, Snapshots, Split, Table, storage, system};
 use linn_format::options::Options;
 use linn_format::schema::{SchemaChange, TableSchema};
 use linn_format::types::fields_from_arrow;
-use linn_testkit::compare::{Rules, difference};
+use linn_testkit::compare::{Rules, assert_same, difference};
 use linn_testkit::fixture::{DATABASE, Fixtures};
 use linn_testkit::peer::{Peer, Place};
 use linn_testkit::{parse, render};
@@ -222,6 +222,11 @@ impl Ring {
             wrong.extend(text.map(|text| format!("{}: {text}", peer.name())));
         }
         assert!(wrong.is_empty(), "{what}\n{}", wrong.join("\n"));
+    }
+
+    /// Fails with what differs between rows or changes of the table.
+    pub(crate) fn same(&self, what: &str, expected: &[Value], found: &[Value]) {
+        assert_same(what, expected, found, &Rules::of(self.runtime.block_on(self.table()).schema()));
     }
 
     /// Java finds exactly these changes, from the first snapshot to the newest.
