@@ -72,9 +72,9 @@ pub(crate) struct Sure {
 pub(crate) struct DiffArgs {
     /// Table as `db.table`
     pub(crate) table: String,
-    /// Snapshot id or tag that is compared
+    /// What is compared: a snapshot's number, a tag (`NAME` or `tag:NAME`), or `latest`
     pub(crate) from: String,
-    /// Snapshot id or tag that it is compared with
+    /// What it is compared with
     pub(crate) to: String,
     /// Compare data files instead of rows
     #[arg(long)]

@@ -3,6 +3,7 @@
 //! Rows of tables with a primary key are compared key by key: `added`, `removed`, or `before` and `after` of a change. Rows of
 //! other tables have no identity; they are counted, and what one side has more of is shown with how many more.
 
+use linn::core::Snapshots;
 use linn::{Identifier, Result, Table};
 
 use super::read::{name, quoted, text};
@@ -13,12 +14,20 @@ use crate::context::{Context, DATABASE, identifier};
 pub(super) async fn run(context: &Context, args: &DiffArgs) -> Result<()> {
     let id = identifier(&args.table)?;
     let session = context.session(DATABASE)?;
-    let at = async |version: &str| -> Result<Table> {
+    let at = async |version: &str| -> Result<(String, Table)> {
         let table = session.catalog().table(&id).await?;
-        table.with_options(&[("scan.version", version)].into_iter().collect())?.pinned().await
+        let version = match version {
+            "latest" => {
+                Snapshots::new(&table).latest_id().await?.map_or_else(|| version.to_owned(), |id| id.0.to_string())
+            }
+            tag => tag.strip_prefix("tag:").unwrap_or(tag).to_owned(),
+        };
+        let table = table.with_options(&[("scan.version", version.as_str())].into_iter().collect())?.pinned().await?;
+        Ok((version, table))
     };
-    let (from, to) = (at(&args.from).await?, at(&args.to).await?);
-    let sides = Sides { id: &id, from: &args.from, to: &args.to };
+    let (from_version, from) = at(&args.from).await?;
+    let (to_version, to) = at(&args.to).await?;
+    let sides = Sides { id: &id, from: &from_version, to: &to_version };
     let sql = match (args.files, from.schema().is_primary_key_table()) {
         (true, _) => sides.files(),
         (false, true) => sides.keyed(&from, &to),

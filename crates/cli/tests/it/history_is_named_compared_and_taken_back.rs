@@ -24,6 +24,7 @@ fn versions_are_compared() {
     let place = orders();
     let rows = place.ok(&["-o", "csv", "table", "diff", "default.o", "t1", "3"]);
     assert_eq!(rows, "change,k,v\nremoved,1,a\nbefore,2,b\nafter,2,bb\nadded,3,c\n");
+    assert_eq!(place.ok(&["-o", "csv", "table", "diff", "default.o", "tag:t1", "latest"]), rows);
     let back = place.ok(&["-o", "csv", "snapshot", "diff", "default.o", "3", "1", "--count"]);
     assert_eq!(back, "change,rows\nadded,1\nafter,1\nbefore,1\nremoved,1\n");
     let files = place.ok(&["-o", "csv", "table", "diff", "default.o", "1", "3", "--files"]);
