@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.paimon.crosspartition.GlobalIndexAssigner;
+import org.apache.paimon.crosspartition.IndexBootstrap;
 import org.apache.paimon.data.BinaryRow;
 import org.apache.paimon.data.InternalRow;
 import org.apache.paimon.disk.IOManager;
@@ -26,7 +28,10 @@ final class Writing {
     /** Rows as Reading gives them; `_kind` (+I, -U, +U, -D) is +I when absent. */
     static JsonNode write(FileStoreTable table, JsonNode rows) throws Exception {
         boolean dynamic = table.bucketMode() == BucketMode.HASH_DYNAMIC;
-        return commit(table, write -> {
+        if (isCrossPartition(table)) {
+            return commit(table, (write, disk) -> crossPartition(table, rows, write, disk));
+        }
+        return commit(table, (write, disk) -> {
             Assigner assigner = dynamic ? new Assigner(table) : null;
             for (JsonNode json : rows) {
                 InternalRow row = Rows.fromJson(json, table.rowType());
@@ -37,6 +42,37 @@ final class Writing {
                 }
             }
         });
+    }
+
+    /** A key without all partition columns; the mode has another name in each version. */
+    private static boolean isCrossPartition(FileStoreTable table) {
+        List<String> keys = table.primaryKeys();
+        return !keys.isEmpty() && table.coreOptions().bucket() == -1 && !keys.containsAll(table.partitionKeys());
+    }
+
+    /** The only assigner of such a table, which learns first where the keys are. */
+    private static void crossPartition(FileStoreTable table, JsonNode rows, StreamTableWrite write, IOManager disk)
+            throws Exception {
+        try (GlobalIndexAssigner assigner = new GlobalIndexAssigner(table)) {
+            assigner.open(0, disk, 1, 0, (row, bucket) -> {
+                try {
+                    write.write(row, bucket);
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            new IndexBootstrap(table).bootstrap(1, 0, key -> {
+                try {
+                    assigner.bootstrapKey(key);
+                } catch (java.io.IOException e) {
+                    throw new java.io.UncheckedIOException(e);
+                }
+            });
+            assigner.endBoostrap(true);
+            for (JsonNode json : rows) {
+                assigner.processInput(Rows.fromJson(json, table.rowType()));
+            }
+        }
     }
 
     /** The only assigner of a table with dynamic buckets. */
@@ -70,7 +106,7 @@ final class Writing {
             DataSplit data = (DataSplit) split;
             buckets.putIfAbsent(data.partition().hashCode() + "/" + data.partition() + "/" + data.bucket(), data);
         }
-        return commit(target, write -> {
+        return commit(target, (write, disk) -> {
             for (DataSplit split : buckets.values()) {
                 BinaryRow partition = split.partition();
                 write.compact(partition, split.bucket(), full);
@@ -79,7 +115,7 @@ final class Writing {
     }
 
     private interface Work {
-        void on(StreamTableWrite write) throws Exception;
+        void on(StreamTableWrite write, IOManager disk) throws Exception;
     }
 
     private static JsonNode commit(FileStoreTable table, Work work) throws Exception {
@@ -89,7 +125,7 @@ final class Writing {
                 StreamTableWrite write = builder.newWrite();
                 StreamTableCommit commit = builder.newCommit()) {
             write.withIOManager(disk);
-            work.on(write);
+            work.on(write, disk);
             List<CommitMessage> messages = write.prepareCommit(true, 1);
             commit.commit(1, messages);
             return IntNode.valueOf(messages.size());

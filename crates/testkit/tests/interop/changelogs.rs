@@ -76,47 +76,91 @@ impl Model {
     }
 }
 
-fn followed(options: &[(&str, &str)]) {
+/// Ten rounds in turns: the table and its whole changelog, after each.
+fn followed(options: &[(&str, &str)], java_writes: fn(&mut Ring, &[Value], i64)) {
     let Some(mut ring) = Ring::new(&schema(options), []) else { return };
     let mut model = Model::default();
-    for round in 0..6 {
+    for round in 0..20 {
         let from = (round * 37) % 100;
         let rows = model.round(from..from + 60, from + 70..from + 90, round);
         // Java goes on where Linn stopped, and the reverse.
-        if round % 3 == 2 {
-            ring.java_commits(&rows);
+        if round % 2 == 1 {
+            java_writes(&mut ring, &rows, round);
         } else {
             ring.write(&rows);
         }
-        ring.check(&format!("round {round}"), &model.rows());
+        ring.check(&format!("turn {round}"), &model.rows());
         ring.check_changes(&model.changes);
+        if round % 6 == 2 {
+            // All changes were told: a compaction has none.
+            ring.compact(true);
+            ring.check_changes(&model.changes);
+        }
+    }
+}
+
+/// Its writer looks up by itself; now and then it compacts completely too.
+fn looks_up(ring: &mut Ring, rows: &[Value], round: i64) {
+    match round % 4 {
+        1 => ring.java_appends(rows),
+        _ => ring.java_writes(rows),
     }
 }
 
 #[test]
 fn of_lookups() {
-    followed(&[("changelog-producer", "lookup")]);
+    followed(&[("changelog-producer", "lookup")], looks_up);
 }
 
+/// Each asks the lookup files that the other has put beside the data.
 #[test]
 fn of_lookups_in_lookup_files_beside_the_data() {
-    followed(&[("changelog-producer", "lookup"), ("lookup.remote-file.enabled", "true")]);
+    let remote = [("changelog-producer", "lookup"), ("lookup.remote-file.enabled", "true")];
+    followed(&remote, looks_up);
+    let Some(mut ring) = Ring::new(&schema(&remote), []) else { return };
+    let mut model = Model::default();
+    ring.write(&model.round(0..50, 0..0, 0));
+    ring.compact(true);
+    let of_linn = ring.files_named(".lookup");
+    assert!(!of_linn.is_empty(), "Linn puts lookup files beside its files");
+    ring.java_writes(&model.round(20..70, 0..5, 1));
+    assert!(ring.files_named(".lookup").iter().any(|file| !of_linn.contains(file)), "Java does too");
+    ring.write(&model.round(40..90, 10..15, 2));
+    ring.check("all three", &model.rows());
+    ring.check_changes(&model.changes);
 }
 
 #[test]
 fn of_lookups_with_deletion_vectors() {
-    followed(&[("changelog-producer", "lookup"), ("deletion-vectors.enabled", "true")]);
+    followed(&[("changelog-producer", "lookup"), ("deletion-vectors.enabled", "true")], looks_up);
 }
 
-/// Java's writer compacts completely only when it is told to, so Linn writes alone.
+/// Java's writer compacts completely only when it is told to.
 #[test]
 fn of_full_compactions() {
-    let Some(mut ring) = Ring::new(&schema(&[("changelog-producer", "full-compaction")]), []) else { return };
-    let mut model = Model::default();
-    for round in 0..4 {
+    followed(&[("changelog-producer", "full-compaction")], |ring, rows, _| ring.java_writes(rows));
+}
+
+/// What is written is the changelog, whoever writes it.
+#[test]
+fn of_input() {
+    let Some(mut ring) = Ring::new(&schema(&[("changelog-producer", "input")]), []) else { return };
+    let (mut model, mut all) = (Model::default(), Vec::new());
+    for round in 0..20 {
         let from = (round * 37) % 100;
-        ring.write(&model.round(from..from + 60, from + 70..from + 90, round));
-        ring.check(&format!("round {round}"), &model.rows());
-        ring.check_changes(&model.changes);
+        let rows = model.round(from..from + 40, from + 50..from + 60, round);
+        match round % 4 {
+            1 => ring.java_writes(&rows),
+            3 => ring.java_appends(&rows),
+            _ => ring.write(&rows),
+        }
+        for mut row in rows {
+            row.as_object_mut().unwrap().entry("_kind").or_insert_with(|| json!("+I"));
+            all.push(row);
+        }
+        ring.check(&format!("turn {round}"), &model.rows());
+        ring.check_changes(&all);
     }
+    ring.compact(true);
+    ring.check_changes(&all);
 }

@@ -86,11 +86,15 @@ fn keyed(options: Value, apply: Apply, deletes: bool, others: [Option<Peer>; 2])
         ring.write(&model.delete(1000..1010));
         ring.check("deletes", &model.rows());
     }
-    for round in 3..6 {
-        ring.java_appends(&model.upsert((0..2000).step_by(97), round));
-        ring.check(&format!("round {round}: Java's turn"), &model.rows());
-        ring.write(&model.upsert((5..1500).step_by(83), round + 10));
-        ring.check(&format!("round {round}: Linn's turn"), &model.rows());
+    for round in 3..13 {
+        let rows = model.upsert((round..2000).step_by(97), round);
+        match round % 4 {
+            2 => ring.java_compacts_too(&rows, round % 8 == 2),
+            _ => ring.java_appends(&rows),
+        }
+        ring.check_turn(&format!("round {round}: Java's turn"), &model.rows());
+        ring.write(&model.upsert((5..1500).step_by(83), round + 20));
+        ring.check_turn(&format!("round {round}: Linn's turn"), &model.rows());
     }
     ring.compact(true);
     assert_eq!(ring.deleted(), 0, "a complete compaction leaves no vectors");
@@ -124,17 +128,20 @@ fn append(options: Value, others: [Option<Peer>; 2]) {
         ring.write(&rows);
         all.extend(rows);
     }
-    for key in [3, 4] {
-        let gone = |row: &Value| row["k"].as_i64().unwrap() % 9 == key && row["n"] != 2;
+    for round in 0..10 {
+        let gone = |row: &Value| row["k"].as_i64().unwrap() % 11 == round && row["n"] != 2;
         ring.delete(gone);
         all.retain(|row| !gone(row));
         assert!(ring.deleted() > 0);
-        ring.check("deleted rows", &all);
+        ring.check_turn(&format!("round {round}: deleted rows"), &all);
+        let rows: Vec<Value> = (0..22).map(|k| row(k, 10 + round)).collect();
+        ring.java_appends(&rows);
+        all.extend(rows);
+        if round % 4 == 3 {
+            ring.compact(round == 7);
+        }
+        ring.check_turn(&format!("round {round}: Java's turn"), &all);
     }
-    let rows: Vec<Value> = (0..10).map(|k| row(k, 9)).collect();
-    ring.java_appends(&rows);
-    all.extend(rows);
-    ring.check("Java's turn", &all);
     ring.compact(true);
     assert_eq!(ring.deleted(), 0, "a complete compaction leaves no vectors");
     ring.check("a complete compaction", &all);

@@ -101,14 +101,14 @@ fn tags_and_branches_of_linn_are_java_s() {
 fn tags_and_branches_of_java_are_linn_s() {
     let Some(mut ring) = Ring::new(&schema(&json!({ "bucket": "1" })), [Peer::python()]) else { return };
     for round in 0..3 {
-        ring.java_commits(&rows(round * 10..round * 10 + 10));
+        ring.java_appends(&rows(round * 10..round * 10 + 10));
     }
     let place = ring.place().clone();
     let latest = ring.on(async |table| Snapshots::new(&table).latest_id().await.unwrap().unwrap().0);
     let actions = json!([["createTag", "t", latest], ["createBranch", "b", "t"], ["createBranch", "e"]]);
     ring.java.history(&place, &actions).unwrap();
     ring.java.write(&on_branch(&place, "b"), &rows(100..105)).unwrap();
-    ring.java_commits(&rows(30..40));
+    ring.java_appends(&rows(30..40));
     ring.on(async |table| {
         assert_eq!(Tags::new(&table).list().await.unwrap(), ["t"]);
         let tagged = table.with_options(&[("scan.tag-name", "t")].into_iter().collect()).unwrap();
@@ -119,7 +119,7 @@ fn tags_and_branches_of_java_are_linn_s() {
         branches.fast_forward("b").await.unwrap();
     });
     ring.check("after Linn's fast-forward", &rows((0..30).chain(100..105)));
-    ring.java_commits(&rows(105..106));
+    ring.java_appends(&rows(105..106));
     ring.check("and after Java's commit", &rows((0..30).chain(100..106)));
 }
 
@@ -131,11 +131,11 @@ fn rollbacks_are_followed_by_the_other() {
     }
     ring.on(async |table| drop(table.rollback(&RollbackTo::Snapshot(SnapshotId(2))).await.unwrap()));
     ring.check("after Linn's rollback", &rows(0..20));
-    ring.java_commits(&rows(50..60));
+    ring.java_appends(&rows(50..60));
     ring.check("after Java's commit", &rows((0..20).chain(50..60)));
     ring.on(async |table| drop(table.rollback_as_latest(&RollbackTo::Snapshot(SnapshotId(1))).await.unwrap()));
     ring.check("with the old content as the latest", &rows(0..10));
-    ring.java_commits(&rows(70..71));
+    ring.java_appends(&rows(70..71));
     ring.check("after Java's commit upon it", &rows((0..10).chain(70..71)));
     let place = ring.place().clone();
     ring.java.history(&place, &json!([["rollback", 2]])).unwrap();
@@ -153,7 +153,7 @@ fn system_tables_side_by_side() {
     });
     let Some(mut ring) = Ring::new(&schema(&options), []) else { return };
     ring.write(&rows(0..10));
-    ring.java_commits(&rows(5..15));
+    ring.java_appends(&rows(5..15));
     ring.java_writes(&rows(0..3));
     ring.write(&rows(3..6));
     ring.compact(false);

@@ -187,15 +187,15 @@ impl Ring {
         })
     }
 
-    /// Java commits rows.
-    pub(crate) fn java_commits(&mut self, rows: &[Value]) {
-        self.java.write(&self.place, rows).unwrap();
+    /// Java commits rows and compacts completely.
+    pub(crate) fn java_writes(&mut self, rows: &[Value]) {
+        self.java_compacts_too(rows, true);
     }
 
-    /// Java commits rows and compacts.
-    pub(crate) fn java_writes(&mut self, rows: &[Value]) {
+    /// Java commits rows and compacts, completely or what is due.
+    pub(crate) fn java_compacts_too(&mut self, rows: &[Value], full: bool) {
         self.java_appends(rows);
-        self.java.compact(&self.place, true).unwrap();
+        self.java.compact(&self.place, full).unwrap();
     }
 
     /// Java commits rows.
@@ -206,6 +206,11 @@ impl Ring {
     /// Everyone reads exactly these rows.
     pub(crate) fn check(&mut self, what: &str, expected: &[Value]) {
         self.check_without(&[], what, expected);
+    }
+
+    /// Linn and Java read exactly these rows; the others are asked now and then only.
+    pub(crate) fn check_turn(&mut self, what: &str, expected: &[Value]) {
+        self.check_without(&["python"], what, expected);
     }
 
     /// Everyone but these peers reads exactly these rows.
@@ -294,6 +299,24 @@ impl Ring {
         }
         rows.sort_by_key(Value::to_string);
         rows
+    }
+
+    /// Names of the table's files, in whatever folder, that have this in them.
+    pub(crate) fn files_named(&self, part: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut folders = vec![self.warehouse.path().join(&self.path)];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    names.push(path.file_name().unwrap().to_string_lossy().into_owned());
+                }
+            }
+        }
+        names.retain(|name| name.contains(part));
+        names
     }
 
     /// What Java reads.

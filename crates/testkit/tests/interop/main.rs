@@ -2,6 +2,7 @@
 
 mod bucket_turns;
 mod buckets;
+mod changelog_files;
 mod changelogs;
 mod deletion_vectors;
 mod differential;
@@ -15,5 +16,6 @@ mod peers_read_fixtures;
 mod peers_write;
 mod reads;
 mod system_tables;
+mod turns;
 mod types;
 mod wide;
