@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use linn_format::hash::{read_hash_index, write_hash_index};
+use linn_format::hash::{hash_index_name, read_hash_index, write_hash_index};
 use linn_format::manifest::{FileKind, HASH_INDEX, IndexManifestEntry};
 use linn_format::row::BinaryRow;
 use linn_format::{Result, ResultExt, SnapshotId};
@@ -61,18 +61,19 @@ impl IndexFiles {
     pub(super) async fn hashes(&self, line: &IndexManifestEntry) -> Result<Vec<i32>> {
         let path = self.table.index_file_path(line)?;
         let bytes = self.table.storage().read(&path, None).await.context("path", &path)?;
-        read_hash_index(&bytes, line.row_count).context("path", path)
+        read_hash_index(&line.file_name, &bytes, line.row_count).context("path", path)
     }
 
     /// Writes the hashes of a bucket; the line that a commit adds for them.
     pub(super) async fn write(&self, partition: &BinaryRow, bucket: i32, hashes: &[i32]) -> Result<IndexManifestEntry> {
         let bytes = write_hash_index(hashes);
+        let unused = format!("index-{}-{}", self.uuid, self.counter.fetch_add(1, Ordering::Relaxed));
         let line = IndexManifestEntry {
             kind: FileKind::Add,
             partition: partition.clone(),
             bucket,
             index_type: HASH_INDEX.to_owned(),
-            file_name: format!("index-{}-{}", self.uuid, self.counter.fetch_add(1, Ordering::Relaxed)),
+            file_name: hash_index_name(&unused, &bytes),
             file_size: i64::try_from(bytes.len()).unwrap_or(i64::MAX),
             row_count: i64::try_from(hashes.len()).unwrap_or(i64::MAX),
             deletion_vectors: None,

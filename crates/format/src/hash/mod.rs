@@ -11,7 +11,7 @@ mod murmur;
 mod tests;
 
 pub use bucket::BucketFunction;
-pub use index::{read_hash_index, write_hash_index};
+pub use index::{hash_index_name, read_hash_index, write_hash_index};
 pub use murmur::{hash_bytes, hash_words};
 
 use arrow_array::ArrayRef;

@@ -93,7 +93,7 @@ impl Linn {
             assert_eq!(line.index_type, HASH_INDEX);
             let path = self.table.index_file_path(&line).unwrap();
             let bytes = self.table.storage().read(&path, None).await.unwrap();
-            let hashes = read_hash_index(&bytes, line.row_count).unwrap();
+            let hashes = read_hash_index(&line.file_name, &bytes, line.row_count).unwrap();
             index.insert(line.bucket, hashes.into_iter().collect());
         }
         index

@@ -63,7 +63,7 @@ async fn index(table: &Table) -> BTreeMap<(i32, i32), usize> {
     for line in Manifests::new(table).index_of(&latest).await.unwrap() {
         assert_eq!(line.index_type, HASH_INDEX);
         let bytes = table.storage().read(&table.index_file_path(&line).unwrap(), None).await.unwrap();
-        let hashes = read_hash_index(&bytes, line.row_count).unwrap();
+        let hashes = read_hash_index(&line.file_name, &bytes, line.row_count).unwrap();
         let int = linn_format::types::DataType::required(linn_format::types::Kind::Int);
         let Some(linn_format::datum::Datum::Int(partition)) = line.partition.datum(0, &int).unwrap() else { panic!() };
         assert!(counts.insert((partition, line.bucket), hashes.len()).is_none());
@@ -211,11 +211,29 @@ fn a_damaged_index_is_named() {
         let latest = Snapshots::new(&table).latest().await.unwrap().unwrap();
         let line = Manifests::new(&table).index_of(&latest).await.unwrap().remove(0);
         let path = table.index_file_path(&line).unwrap();
-        table.storage().put(&path, bytes::Bytes::from_static(&[1, 2, 3])).await.unwrap();
-        let mut writer = table.writer("test").unwrap();
-        let error = writer.write(&keyed_rows(&[2], "b"), None).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Corrupt);
-        assert!(error.to_string().contains(&line.file_name), "{error}");
+        let whole = table.storage().read(&path, None).await.unwrap();
+        let mut damages = vec![whole.slice(..whole.len() - 1), whole.slice(4..), bytes::Bytes::new()];
+        damages.extend((0..whole.len() * 8).map(|bit| {
+            let mut flipped = whole.to_vec();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            flipped.into()
+        }));
+        for damaged in damages {
+            table.storage().put(&path, damaged).await.unwrap();
+            let mut writer = table.writer("test").unwrap();
+            let error = writer.write(&keyed_rows(&[2], "b"), None).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+            assert!(error.to_string().contains(&line.file_name), "{error}");
+            writer.close().await.unwrap();
+        }
+        // With an index anew, by an overwrite that does not look at the old one, the table is whole again.
+        let mut writer = table.overwriter("test").unwrap();
+        writer.write(&keyed_rows(&[2, 4], "c"), None).await.unwrap();
+        let messages = writer.prepare_commit(true).await.unwrap();
+        writer.close().await.unwrap();
+        table.committer("test").overwrite(Overwrite::Dynamic, Commit::batch(messages)).await.unwrap();
+        write(&table, 2, &[2], "d").await;
+        assert_eq!(read(&table).await.0, [(2, "d2".to_owned()), (4, "c4".to_owned())].into());
     });
 }
 
