@@ -4,6 +4,7 @@ mod bucket_turns;
 mod buckets;
 mod changelog_files;
 mod changelogs;
+mod definitions;
 mod deletion_vectors;
 mod differential;
 mod expiry;

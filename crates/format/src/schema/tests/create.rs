@@ -48,6 +48,15 @@ fn options_that_contradict_a_keyed_table_are_refused() {
         (&[("merge-engine", "aggregation"), ("fields.v.aggregate-function", "median")], &["median"]),
         (&[("merge-engine", "partial-update"), ("fields.n.aggregate-function", "sum")], &["n", "sequence group"]),
         (&[("merge-engine", "partial-update"), ("fields.n.sequence-group", "k")], &["k", "primary key"]),
+        (
+            &[("merge-engine", "partial-update"), ("fields.n.sequence-group", "v, d")],
+            &["fields.n.sequence-group", "blanks"],
+        ),
+        (
+            &[("merge-engine", "partial-update"), ("fields.n.sequence-group", "")],
+            &["fields.n.sequence-group", "blanks"],
+        ),
+        (&[("partition.expiration-time", "1 d")], &["partition.expiration-time", "partitions"]),
         (&[("merge-engine", "partial-update"), ("fields.k.sequence-group", "n")], &["k", "primary key"]),
         (
             &[("merge-engine", "partial-update"), ("fields.n.sequence-group", "v"), ("fields.d.sequence-group", "v")],

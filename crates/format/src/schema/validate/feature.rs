@@ -2,7 +2,7 @@
 
 use super::{invalid, known_column};
 use crate::Result;
-use crate::options::table::{changelog, commit, compaction, file, general, key, scan};
+use crate::options::table::{changelog, commit, compaction, file, general, key, partition, scan};
 use crate::options::{ChangelogProducer, MergeEngine};
 use crate::schema::TableSchema;
 use crate::types::Kind;
@@ -83,6 +83,9 @@ pub(super) fn retention(schema: &TableSchema) -> Result<()> {
                 "lower the first or raise the second",
             ));
         }
+    }
+    if schema.partition_keys.is_empty() && options.text(&partition::PARTITION_EXPIRATION_TIME).is_some() {
+        return Err(invalid("\"partition.expiration-time\" is for tables with partitions", "remove it"));
     }
     if options.target_file_rows()? < 1 {
         return Err(invalid("\"target-file-row-num\" must be at least 1", "raise it"));

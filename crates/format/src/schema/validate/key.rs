@@ -1,7 +1,8 @@
 //! Columns, keys and buckets.
 
-use super::invalid;
+use super::{bare_names, invalid};
 use crate::Result;
+use crate::options::table::bucket::BUCKET_KEY;
 use crate::options::table::{compaction, key};
 use crate::schema::TableSchema;
 use crate::types::{DataField, KEY_PREFIX, Kind, LEVEL, ROW_ID, ROW_KIND, SEQUENCE_NUMBER, VALUE_KIND};
@@ -92,6 +93,9 @@ pub(super) fn bucket(schema: &TableSchema) -> Result<()> {
     let bucket = schema.options.bucket()?;
     let named = schema.options.bucket_key();
     let has_key = schema.is_primary_key_table();
+    if let Some(names) = schema.options.text(&BUCKET_KEY) {
+        bare_names(BUCKET_KEY.key, names)?;
+    }
     match bucket {
         -1 => {
             if !named.is_empty() {

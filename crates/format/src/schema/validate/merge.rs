@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{invalid, known_column};
+use super::{bare_names, invalid, known_column};
 use crate::options::table::key;
 use crate::options::{MergeEngine, parse_list};
 use crate::schema::TableSchema;
@@ -107,6 +107,12 @@ pub(super) fn engine(schema: &TableSchema) -> Result<()> {
 /// The role of each column of sequence groups: true for protected ones, false for those that order.
 fn sequence_groups(schema: &TableSchema) -> Result<HashMap<String, bool>> {
     let mut roles: HashMap<String, bool> = HashMap::new();
+    for (key, value) in schema.options.iter() {
+        if let Some(ordering) = key.strip_prefix("fields.").and_then(|rest| rest.strip_suffix(".sequence-group")) {
+            bare_names(key, ordering)?;
+            bare_names(key, value)?;
+        }
+    }
     for (ordering, protected) in schema.options.sequence_groups() {
         let option = format!("fields.{}.sequence-group", ordering.join(","));
         let all = ordering.iter().map(|name| (name, false)).chain(protected.iter().map(|name| (name, true)));
@@ -152,6 +158,7 @@ fn partial_update_deletes(schema: &TableSchema, has_groups: bool) -> Result<()> 
         return Err(invalid(format!("options {one:?} and {other:?} exclude each other"), "remove one of them"));
     }
     let groups = options.sequence_groups();
+    by_group.map_or(Ok(()), |names| bare_names(group, names))?;
     for name in by_group.map(parse_list).unwrap_or_default() {
         if !groups.iter().any(|(ordering, _)| ordering.contains(&name)) {
             return Err(invalid(

@@ -72,6 +72,17 @@ fn known_column<'a>(schema: &'a TableSchema, name: &str, key: &str) -> Result<&'
     })
 }
 
+/// Names with commas and nothing else between them.
+fn bare_names(key: &str, names: &str) -> Result<()> {
+    match names.split(',').any(|name| name.is_empty() || name.trim() != name) {
+        false => Ok(()),
+        true => Err(invalid(
+            format!("option {key:?} has blanks or nothing where a name should be"),
+            "part names by commas alone: other engines take blanks as parts of names",
+        )),
+    }
+}
+
 fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Error {
     Error::invalid(message).with_hint(hint)
 }
