@@ -95,7 +95,7 @@ impl Kind<'_> {
                 } else {
                     let rows = self.rows(&mut rng, &there, &mut gone);
                     done.push(format!("{who} writes {}", json!(rows)));
-                    if java { ring.java_commits(&rows) } else { ring.write(&rows) }
+                    if java { ring.java_appends(&rows) } else { ring.write(&rows) }
                 }
                 there = ring.java_reads();
                 ring.check(&format!("table {seed}:\n{}", done.join("\n")), &there);
@@ -111,8 +111,8 @@ fn tables() -> u64 {
 
 impl Kind<'_> {
     /// Java leaves it to its engines when full compactions come.
-    fn java_commits(&self, ring: &mut Ring, rows: &[Value]) {
-        ring.java_commits(rows);
+    fn java_appends(&self, ring: &mut Ring, rows: &[Value]) {
+        ring.java_appends(rows);
         if self.options.contains(&("changelog-producer", "full-compaction")) {
             ring.java_compacts();
         }
@@ -136,11 +136,11 @@ impl Kind<'_> {
             let by_linn = changes(&mut ring);
             ring.begin(&format!("both{seed}"), &self.schema());
             for rows in &commits {
-                if rng.random_bool(0.5) { self.java_commits(&mut ring, rows) } else { ring.write(rows) }
+                if rng.random_bool(0.5) { self.java_appends(&mut ring, rows) } else { ring.write(rows) }
             }
             let by_both = changes(&mut ring);
             ring.begin(&format!("java{seed}"), &self.schema());
-            commits.iter().for_each(|rows| self.java_commits(&mut ring, rows));
+            commits.iter().for_each(|rows| self.java_appends(&mut ring, rows));
             let by_java = changes(&mut ring);
             for (who, found) in [("Linn", by_linn), ("both", by_both)] {
                 let what = format!("table {seed}, written by {who}:\n{}", json!(commits));
