@@ -5,9 +5,11 @@
 
 mod fallback;
 mod forward;
+mod merge;
 mod store;
 #[cfg(test)]
 mod tests;
 
 pub use fallback::Layer;
+pub use merge::Merged;
 pub use store::{Branch, Branches};

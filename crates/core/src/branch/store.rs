@@ -161,6 +161,9 @@ impl Branches {
     /// # Errors
     /// `NotFound` when there is none of this name, `Invalid` when the table's reads use it.
     pub async fn delete(&self, name: &str) -> Result<()> {
+        if name == MAIN {
+            return Err(Error::invalid("the main branch cannot be deleted").with("table", self.table.name()));
+        }
         self.require(name).await?;
         for key in ["scan.fallback-branch", "scan.primary-branch"] {
             if self.table.options().get(key) == Some(name) {

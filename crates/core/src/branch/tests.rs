@@ -202,3 +202,77 @@ async fn a_branch_fills_in_for_partitions_that_the_table_lacks() {
     Schemas::new(&b).commit(&b, &[add]).await.unwrap();
     assert_eq!(layered(&with("scan.fallback-branch", "b")).await.len(), 1);
 }
+
+/// The first snapshot, a branch that begins with it, and a file more in each.
+async fn parted() -> (Table, Branches, Table) {
+    let table = table(memory(), schema(false, false, &[("bucket", "-1")])).await;
+    commit(&table, 1, "f1").await;
+    table.create_tag("t", TagOf::Latest, Retained::Default).await.unwrap();
+    let branches = Branches::new(&table);
+    branches.create("b", Some("t")).await.unwrap();
+    let branch = branches.table("b").await.unwrap();
+    commit(&branch, 2, "g").await;
+    commit(&table, 2, "f2").await;
+    (table, branches, branch)
+}
+
+#[tokio::test]
+async fn branches_merge_into_each_other() {
+    let (table, branches, branch) = parted().await;
+    let merged = branches.merge("b", "main").await.unwrap();
+    assert_eq!((merged.files, merged.snapshot), (1, Some(SnapshotId(3))));
+    assert_eq!(files(&table).await, ["f1", "f2", "g"]);
+    assert_eq!(files(&branch).await, ["f1", "g"]);
+    let snapshot = Snapshots::new(&table).latest().await.unwrap().unwrap();
+    assert_eq!((snapshot.total_record_count, snapshot.delta_record_count), (Some(3), Some(1)));
+    assert_eq!(branches.merge("b", "main").await.unwrap(), super::Merged::default());
+    assert_eq!(branches.merge("main", "b").await.unwrap().files, 1);
+    assert_eq!(files(&branch).await, ["f1", "f2", "g"]);
+    let report = crate::invariants::check(&table, crate::invariants::Depth::Metadata).await.unwrap();
+    assert_eq!(report.findings.iter().filter(|f| f.rule != crate::invariants::Rule::Reachable).count(), 0);
+    // An empty branch has had no other history.
+    branches.create("e", None).await.unwrap();
+    let empty = branches.table("e").await.unwrap();
+    assert_eq!(branches.merge("b", "e").await.unwrap_err().kind(), ErrorKind::Invalid, "it has no snapshot");
+    commit(&empty, 1, "h").await;
+    assert_eq!(branches.merge("e", "b").await.unwrap().files, 1);
+}
+
+/// Another job adds what a merge is about to add.
+#[tokio::test]
+async fn a_file_is_merged_once() {
+    let (table, branches, _) = parted().await;
+    branches.merge("b", "main").await.unwrap();
+    let again = Commit::batch(vec![added(&["g"])]);
+    let outcome = table.committer("m").add_checked(again).await.unwrap();
+    assert!(matches!(outcome, crate::commit::CommitOutcome::Conflict(_)), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_told_apart_is_not_merged() {
+    let refused =
+        async |branches: &Branches, from: &str, into: &str| branches.merge(from, into).await.unwrap_err().kind();
+    let (_, branches, branch) = parted().await;
+    assert_eq!(refused(&branches, "b", "b").await, ErrorKind::Invalid);
+    assert_eq!(refused(&branches, "x", "main").await, ErrorKind::NotFound);
+    assert_eq!(refused(&branches, "b", "x").await, ErrorKind::NotFound);
+    // Something was removed.
+    let mut message = CommitMessage::new(linn_format::row::BinaryRow::empty(), 0, -1);
+    message.deleted_files = vec![file("g", 0, None)];
+    branch.committer("d").commit(Commit::batch(vec![message])).await.unwrap();
+    assert_eq!(refused(&branches, "b", "main").await, ErrorKind::Invalid);
+    // A snapshot has expired.
+    let (table, branches, _) = parted().await;
+    table.storage().delete(&Snapshots::new(&table).path(SnapshotId(1))).await.unwrap();
+    assert_eq!(refused(&branches, "b", "main").await, ErrorKind::Invalid);
+    // Other columns.
+    let (_, branches, branch) = parted().await;
+    let change = SchemaChange::AddColumn {
+        path: vec!["n".into()],
+        data_type: DataType::nullable(Kind::Int),
+        description: None,
+        position: None,
+    };
+    Schemas::new(&branch).commit(&branch, &[change]).await.unwrap();
+    assert_eq!(refused(&branches, "b", "main").await, ErrorKind::Invalid);
+}

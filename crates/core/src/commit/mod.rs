@@ -36,7 +36,9 @@ pub(crate) use conflict::compare as compare_keys;
 pub use message::CommitMessage;
 pub use overwrite::Overwrite;
 pub(crate) use overwrite::{Target, whole};
-pub use rewrite::{Rewritten, compact_manifests, remove_lost_manifests};
+pub use rewrite::{
+    ManifestCounts, Rewritten, compact_manifests, count_manifests, lost_manifests, remove_lost_manifests,
+};
 
 use crate::maintain::Upkeep;
 use crate::table::Table;
@@ -250,6 +252,21 @@ impl Committer {
         let provider = Provider::Restore(Box::new(target.clone()));
         let phase = Phase::new(&self.table, &Commit::batch(Vec::new()), CommitKind::Overwrite, true, provider);
         self.run(&mut state, &settings, vec![phase]).await
+    }
+
+    /// Commits new files that may be in the table by now: then it is a conflict.
+    ///
+    /// # Errors
+    /// As [`commit`](Self::commit).
+    pub(crate) async fn add_checked(&self, commit: Commit) -> Result<CommitOutcome> {
+        let mut state = self.state.lock().await;
+        let settings = Settings::of(&self.table)?;
+        let provider = Provider::Fixed(Changes::of(&commit.messages).append);
+        let phase = Phase::new(&self.table, &commit, CommitKind::Append, true, provider);
+        let outcome = self.run(&mut state, &settings, vec![phase]).await?;
+        drop(state);
+        self.keep_up(&outcome, commit.identifier).await;
+        Ok(outcome)
     }
 
     /// Makes a snapshot that only brings a statistics file.

@@ -57,6 +57,54 @@ pub async fn remove_lost_manifests(table: &Table) -> Result<Rewritten> {
     rewrite(table, Rewrite::LeaveOutLost).await
 }
 
+/// The manifests of a table in numbers, from which one can tell what their compaction is worth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ManifestCounts {
+    /// How many there are.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Entries that remove data files; compaction leaves them out with what they remove.
+    pub removals: i64,
+    /// Manifests with such entries.
+    pub removing: usize,
+    /// Manifests below `manifest.target-file-size`; compaction joins them.
+    pub small: usize,
+    /// The value of that option in bytes.
+    pub target: u64,
+}
+
+/// Counts the manifests of the latest snapshot; `None` when there is none.
+///
+/// # Errors
+/// What reading the snapshot's lists yields.
+pub async fn count_manifests(table: &Table) -> Result<Option<ManifestCounts>> {
+    let target = Settings::of(table)?.manifests.target_size;
+    let Some(latest) = Snapshots::new(table).latest().await? else { return Ok(None) };
+    let mut counts = ManifestCounts { target, ..ManifestCounts::default() };
+    for manifest in Files::new(table).manifests_of(&latest).await? {
+        let bytes = u64::try_from(manifest.file_size).unwrap_or(0);
+        counts.files += 1;
+        counts.bytes = counts.bytes.saturating_add(bytes);
+        counts.removals = counts.removals.saturating_add(manifest.num_deleted_files);
+        counts.removing += usize::from(manifest.num_deleted_files > 0);
+        counts.small += usize::from(bytes < target);
+    }
+    Ok(Some(counts))
+}
+
+/// The manifests of the latest snapshot that are gone: [`remove_lost_manifests`] goes on without them.
+///
+/// # Errors
+/// `Unavailable` when it is not certain that one is gone, and what reading the snapshot's lists yields.
+pub async fn lost_manifests(table: &Table) -> Result<Vec<ManifestMeta>> {
+    let Some(latest) = Snapshots::new(table).latest().await? else { return Ok(Vec::new()) };
+    let mut all = Files::new(table).manifests_of(&latest).await?;
+    let there = there(table, all.clone()).await?;
+    all.retain(|manifest| !there.contains(manifest));
+    Ok(all)
+}
+
 impl Rewrite {
     async fn change(
         self,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use linn_format::manifest::{FileKind, IndexManifestEntry, ManifestMeta};
+use linn_format::manifest::{EntryBatch, FileKind, IndexManifestEntry, ManifestMeta};
 use linn_format::snapshot::{CommitKind, Snapshot, parse_hint};
 use linn_format::{ErrorKind, Result, SchemaId, SnapshotId};
 
@@ -198,29 +198,26 @@ impl<'t> Walk<'t> {
         self.metadata.list(name, size, snapshot.id, report).await
     }
 
-    /// Applies manifests in order; `None` when one of them cannot be read. The other part is by how much the rows grew.
+    /// Applies manifests in order, and takes down which files they want. `None` when one of them cannot be read; the other part
+    /// is by how much the rows grew.
     async fn apply(
         &mut self,
-        mut live: Live,
+        live: Live,
         manifests: &[ManifestMeta],
         id: SnapshotId,
         report: &mut Report,
     ) -> Result<Option<(Live, i64)>> {
-        let (mut whole, mut grown) = (true, 0_i64);
+        let mut sum = Sum::new(live);
         for meta in manifests {
-            let Some(batch) = self.metadata.entries(meta, id, report).await? else {
-                whole = false;
-                continue;
-            };
             let path = self.table.manifest_path(&meta.file_name);
-            let applied = live.apply(&batch, id, &path, report);
-            match report.read(applied, &path)? {
-                Some(more) => grown = grown.saturating_add(more),
-                None => whole = false,
+            if let Some(batch) = self.metadata.entries(meta, id, report).await? {
+                sum.add(&batch, id, &path, report)?;
+                report.read(note(self.table, &batch, id, &mut self.wanted), &path)?;
+            } else {
+                sum.whole = false;
             }
-            report.read(note(self.table, &batch, id, &mut self.wanted), &path)?;
         }
-        Ok(whole.then_some((live, grown)))
+        Ok(sum.done())
     }
 
     /// Manifests that were not read must be there all the same.
@@ -286,10 +283,14 @@ impl<'t> Walk<'t> {
         let (Some(mut all), Some(delta)) = (base, delta) else { return Ok(()) };
         all.extend(delta);
         // Which snapshots need which files is known from the walk: these manifests still tell of files that went before it.
-        let wanted = std::mem::take(&mut self.wanted);
-        let applied = self.apply(Live::default(), &all, latest.id, report).await;
-        self.wanted = wanted;
-        let Some((whole, _)) = applied? else { return Ok(()) };
+        let mut whole = Sum::new(Live::default());
+        for meta in &all {
+            match self.metadata.entries(meta, latest.id, report).await? {
+                Some(batch) => whole.add(&batch, latest.id, &self.table.manifest_path(&meta.file_name), report)?,
+                None => whole.whole = false,
+            }
+        }
+        let Some((whole, _)) = whole.done() else { return Ok(()) };
         let path = self.snapshots.path(latest.id);
         let lost: Vec<_> = live.files.iter().filter(|(key, facts)| whole.files.get(key) != Some(*facts)).collect();
         let made: Vec<_> = whole.files.iter().filter(|(key, _)| !live.files.contains_key(key)).collect();
@@ -326,6 +327,34 @@ impl<'t> Walk<'t> {
         }
         report.findings.retain(|finding| finding.snapshot.is_none_or(|id| there.get(&id) != Some(&false)));
         Ok(())
+    }
+}
+
+/// Files as manifests in a row add and remove them.
+struct Sum {
+    live: Live,
+    /// By how much the rows grew.
+    grown: i64,
+    /// Whether all manifests could be applied.
+    whole: bool,
+}
+
+impl Sum {
+    fn new(live: Live) -> Self {
+        Self { live, grown: 0, whole: true }
+    }
+
+    fn add(&mut self, batch: &EntryBatch, id: SnapshotId, path: &str, report: &mut Report) -> Result<()> {
+        let applied = self.live.apply(batch, id, path, report);
+        match report.read(applied, path)? {
+            Some(more) => self.grown = self.grown.saturating_add(more),
+            None => self.whole = false,
+        }
+        Ok(())
+    }
+
+    fn done(self) -> Option<(Live, i64)> {
+        self.whole.then_some((self.live, self.grown))
     }
 }
 

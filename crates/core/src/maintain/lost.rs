@@ -78,12 +78,11 @@ pub async fn remove_lost(table: &Table, lost: &[LostFile]) -> Result<Vec<Snapsho
     }
 }
 
-/// Moves the hint for the earliest snapshot to one behind a gap, when all from there to the latest are there. What comes back
-/// is the earliest one before.
+/// The earliest snapshot, when the history can begin with another one: with one behind a gap, from which on all are there.
 ///
 /// # Errors
 /// `Invalid` when the table is empty, the number is outside of its history, a snapshot after it is missing, or none before it.
-pub async fn repair_earliest(table: &Table, id: SnapshotId) -> Result<SnapshotId> {
+pub async fn earliest_to_repair(table: &Table, id: SnapshotId) -> Result<SnapshotId> {
     let snapshots = Snapshots::new(table);
     let refused = |why: String| Error::invalid(why).with("table", table.name());
     let (Some(earliest), Some(latest)) = (snapshots.earliest_id().await?, snapshots.latest_id().await?) else {
@@ -99,6 +98,15 @@ pub async fn repair_earliest(table: &Table, id: SnapshotId) -> Result<SnapshotId
     if id != earliest && there.binary_search(&SnapshotId(id.0 - 1)).is_ok() {
         return Err(refused(format!("snapshot {id} does not stand right behind a gap")));
     }
-    snapshots.hint_earliest(id).await;
+    Ok(earliest)
+}
+
+/// Moves the hint for the earliest snapshot to one behind a gap. What comes back is the earliest one before.
+///
+/// # Errors
+/// As [`earliest_to_repair`].
+pub async fn repair_earliest(table: &Table, id: SnapshotId) -> Result<SnapshotId> {
+    let earliest = earliest_to_repair(table, id).await?;
+    Snapshots::new(table).hint_earliest(id).await;
     Ok(earliest)
 }

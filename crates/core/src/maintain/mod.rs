@@ -5,6 +5,7 @@
 
 mod candidates;
 mod changelog;
+mod contents;
 mod gone;
 mod guard;
 mod lost;
@@ -20,13 +21,15 @@ mod time;
 mod upkeep;
 
 pub use changelog::ChangelogExpiry;
-pub use lost::{LostFile, lost_files, remove_lost, repair_earliest};
-pub use mark::mark_done;
+pub use contents::{Contents, contents};
+pub use lost::{LostFile, earliest_to_repair, lost_files, remove_lost, repair_earliest};
+pub(crate) use mark::mark;
+pub use mark::{idle_partitions, mark_done, mark_partitions};
 pub use orphan::{Orphans, orphans, remove_orphans};
 pub use partition::{PartitionSummary, drop_partitions, expired_partitions, partitions};
 pub use purge::purge;
-pub(crate) use reclaim::free_tagged;
 pub use reclaim::{Share, reclaim};
+pub(crate) use reclaim::{free_rolled_back, free_tagged};
 pub use removal::{Doomed, Removal};
 pub use retain::{Reach, Retention, parse_time};
 pub use snapshot::{Expired, SnapshotExpiry};

@@ -9,11 +9,11 @@ use linn_format::{Error, ErrorKind, Result};
 
 use super::candidates::Candidates;
 use super::gone::{Gone, Metadata, Parts};
-use super::guard;
+use super::guard::{self, Guard};
 use super::removal::{Removal, at_once};
 use crate::manifest::{Manifests, Selection};
-use crate::rollback::brought_back;
-use crate::snapshot::Snapshots;
+use crate::rollback::{RollbackPlan, brought_back};
+use crate::snapshot::{Changelogs, Snapshots};
 use crate::table::Table;
 
 /// Which files of a snapshot may go with it.
@@ -35,11 +35,20 @@ pub enum Share {
 /// `NotFound` or `Corrupt` when something of `kept` cannot be read: then nothing may be deleted. Parts of the snapshots
 /// themselves that are gone or damaged are passed over; orphan cleaning knows their files.
 pub async fn reclaim(table: &Table, gone: &[Arc<Snapshot>], kept: &[Arc<Snapshot>], share: Share) -> Result<Removal> {
+    let gone: Vec<(Arc<Snapshot>, Share)> = gone.iter().map(|snapshot| (Arc::clone(snapshot), share)).collect();
+    freed(table, &gone, Guard { whole: kept.to_vec(), added: guard::new_files_as_changelog(table).await? }).await
+}
+
+/// As [`reclaim`], of snapshots each with its share, and with all that stays of this branch.
+async fn freed(table: &Table, gone: &[(Arc<Snapshot>, Share)], kept: Guard) -> Result<Removal> {
     let mut candidates = Candidates::default();
-    let parts = Parts { lists: true, delta: share == Share::Added, changelog: share == Share::Added, index: true };
-    let reads = gone.iter().cloned().map(|snapshot| Gone::read(table, snapshot, parts));
-    let read: Vec<Gone> = futures::stream::iter(reads).buffered(at_once(table)?).try_collect().await?;
-    for one in &read {
+    let reads = gone.iter().cloned().map(|(snapshot, share)| async move {
+        let added = share == Share::Added;
+        let parts = Parts { lists: true, delta: added, changelog: added, index: true };
+        Ok::<_, Error>((Gone::read(table, snapshot, parts).await?, share))
+    });
+    let read: Vec<(Gone, Share)> = futures::stream::iter(reads).buffered(at_once(table)?).try_collect().await?;
+    for (one, share) in &read {
         match share {
             Share::All => all(table, &one.snapshot, &mut candidates).await?,
             Share::Added => {
@@ -49,11 +58,11 @@ pub async fn reclaim(table: &Table, gone: &[Arc<Snapshot>], kept: &[Arc<Snapshot
         }
     }
     let mut guard = guard::of_branches(table).await?;
-    guard.whole.extend(kept.iter().cloned());
-    guard.added.extend(guard::new_files_as_changelog(table).await?);
+    guard.whole.extend(kept.whole);
+    guard.added.extend(kept.added);
     guard.spare(table, &mut candidates).await?;
     let mut metadata = Metadata::new(table, guard.names(table).await?);
-    read.iter().for_each(|one| metadata.take(one));
+    read.iter().for_each(|(one, _)| metadata.take(one));
     let mut data = candidates.into_files();
     data.extend(metadata.indexes);
     Ok(Removal { history: Vec::new(), metadata: metadata.files, data })
@@ -116,4 +125,51 @@ pub(crate) async fn free_tagged(table: &Table, tagged: &Snapshot) -> Result<()> 
     let removal = reclaim(table, &[Arc::new(tagged.clone())], &kept, Share::All).await?;
     removal.sweep(table).await;
     Ok(())
+}
+
+/// What becomes free when a table goes back: the files that of everything that is there only the snapshots, changelogs and tags
+/// have which the plan takes away. They must be there still.
+///
+/// # Errors
+/// As [`reclaim`].
+pub(crate) async fn free_rolled_back(table: &Table, plan: &RollbackPlan) -> Result<Removal> {
+    let (snapshots, changelogs) = (Snapshots::new(table), Changelogs::new(table));
+    let mut gone: Vec<(Arc<Snapshot>, Share)> = Vec::new();
+    for id in &plan.snapshots {
+        let snapshot = snapshots.get(*id).await?;
+        // What it builds on has expired, so nothing else has those files.
+        if plan.expired && gone.is_empty() {
+            gone.push((Arc::clone(&snapshot), Share::All));
+        }
+        gone.push((snapshot, Share::Added));
+    }
+    for id in plan.changelogs.iter().filter(|id| !plan.snapshots.contains(id)) {
+        gone.extend(changelogs.find(*id).await?.map(|changelog| (changelog, Share::Added)));
+    }
+    let mut as_changelog = guard::new_files_as_changelog(table).await?;
+    as_changelog.retain(|changelog| !plan.changelogs.contains(&changelog.id));
+    let mut kept = Guard { whole: vec![Arc::clone(&plan.target)], added: as_changelog };
+    for (_, tagged) in guard::tags(table).await? {
+        match plan.tags.iter().any(|(id, _)| *id == tagged.id) {
+            true if plan.snapshots.contains(&tagged.id) => {}
+            true => gone.push((tagged, Share::All)),
+            false => kept.whole.push(tagged),
+        }
+    }
+    // Content that was brought back belongs to snapshots far before as well.
+    let mut before = snapshots.list().await?;
+    before.retain(|id| *id < plan.target.id);
+    for (i, id) in before.into_iter().enumerate() {
+        match snapshots.get(id).await {
+            Ok(snapshot) if i == 0 => {
+                kept.whole.push(Arc::clone(&snapshot));
+                kept.added.push(snapshot);
+            }
+            Ok(snapshot) => kept.added.push(snapshot),
+            // It expired meanwhile.
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
+    }
+    freed(table, &gone, kept).await
 }

@@ -101,6 +101,19 @@ impl<'t> SnapshotExpiry<'t> {
         earliest: SnapshotId,
     ) -> Result<Option<(SnapshotId, SnapshotId)>> {
         let Some(latest) = self.snapshots.latest_id().await? else { return Ok(None) };
+        self.range_between(retention, earliest, latest).await
+    }
+
+    /// As [`range`](Self::range), of the snapshots from `earliest` to `latest`.
+    ///
+    /// # Errors
+    /// As [`range`](Self::range).
+    pub(super) async fn range_between(
+        &self,
+        retention: &Retention,
+        earliest: SnapshotId,
+        latest: SnapshotId,
+    ) -> Result<Option<(SnapshotId, SnapshotId)>> {
         let consumer = match retention.consumers_hold {
             true => Consumers::new(self.table).smallest_next().await?.map(|next| next.0),
             false => None,
@@ -162,6 +175,11 @@ impl<'t> SnapshotExpiry<'t> {
             tracing::info!(table = self.table.name(), from = first.0, to = last.0, files, bytes, "snapshots expired");
         }
         Ok(all)
+    }
+
+    /// When the snapshot after this one was committed, after which time decides about this one; `None` when it is not there.
+    pub(super) async fn succeeded_at(&self, id: SnapshotId) -> Result<Option<i64>> {
+        Ok(self.find(id.next()).await?.map(|next| next.time_millis))
     }
 
     async fn find(&self, id: SnapshotId) -> Result<Option<Arc<Snapshot>>> {

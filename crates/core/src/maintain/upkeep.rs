@@ -16,6 +16,11 @@ use crate::snapshot::Snapshots;
 use crate::stream::Consumers;
 use crate::table::Table;
 
+/// How long nobody looks for snapshots to expire after what was due could not go.
+const HELD_MILLIS: i64 = 10_000;
+/// How long nobody looks for consumers that stand still, once that was done.
+const LOOK_MILLIS: i64 = 60_000;
+
 /// What a committer knows about what is due.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Upkeep {
@@ -26,6 +31,14 @@ pub(crate) struct Upkeep {
 struct State {
     /// The oldest snapshot, as far as known; it only ever grows, unless the table is rolled back.
     earliest: Option<SnapshotId>,
+    /// Whether everything that was due at the last look is gone.
+    looked: bool,
+    /// When the snapshot after the oldest was committed, where that is known.
+    succeeded: Option<i64>,
+    /// Until when nobody looks, because what was due could not go.
+    held: Option<i64>,
+    /// When consumers were looked at last.
+    consumers: Option<i64>,
     /// When partitions were looked at last, milliseconds since the epoch.
     partitions: Option<i64>,
 }
@@ -55,7 +68,7 @@ impl Upkeep {
             if let Err(e) = state.partitions(table, identifier).await {
                 tracing::warn!(table = name, error = %e, "partitions do not expire");
             }
-            if let Err(e) = consumers(table).await {
+            if let Err(e) = state.consumers(table).await {
                 tracing::warn!(table = name, error = %e, "consumers do not expire");
             }
             if let Err(e) = state.snapshots(table, newest).await {
@@ -93,27 +106,55 @@ impl State {
         Ok(())
     }
 
+    /// Most commits come when nothing can be due: what was seen at the last look tells until when, without asking the store.
     async fn snapshots(&mut self, table: &Table, newest: SnapshotId) -> Result<()> {
         let retention = Retention::of_snapshots(table)?;
-        if self.earliest.is_some_and(|earliest| newest.0.saturating_sub(retention.min) < earliest.0) {
+        let now = table.env().clock.now_millis();
+        if self.held.is_some_and(|until| now < until) {
+            return Ok(());
+        }
+        let snapshots = Snapshots::new(table);
+        let earliest = match self.earliest {
+            Some(earliest) => Some(earliest),
+            None => snapshots.hinted_earliest_id().await?,
+        };
+        let Some(earliest) = earliest else { return Ok(()) };
+        self.earliest = Some(earliest);
+        let age = now.saturating_sub(retention.older_than);
+        let too_many = |earliest: SnapshotId| newest.0.saturating_sub(retention.max) >= earliest.0;
+        if newest.0.saturating_sub(retention.min) < earliest.0 {
             return Ok(());
         }
         let expiry = SnapshotExpiry::new(table)?;
-        let range = match self.earliest {
-            // The first look takes in what an expiry that was cut off has left.
-            None => expiry.range(&retention).await?,
-            Some(_) => match Snapshots::new(table).earliest_id().await? {
-                Some(earliest) => expiry.range_from(&retention, earliest).await?,
+        if !too_many(earliest) {
+            if self.succeeded.is_none() {
+                self.succeeded = expiry.succeeded_at(earliest).await?;
+            }
+            if self.succeeded.is_some_and(|time| time >= retention.older_than) {
+                return Ok(());
+            }
+        }
+        // The first look, and the next after one that failed, takes in what an expiry that was cut off has left below the hint.
+        let range = match std::mem::take(&mut self.looked) {
+            false => expiry.range(&retention).await?,
+            true => match snapshots.earliest_id().await? {
+                Some(earliest) => expiry.range_between(&retention, earliest, newest.max(earliest)).await?,
                 None => None,
             },
         };
-        self.earliest = match range {
+        self.succeeded = None;
+        let earliest = match range {
             Some((begin, end)) => {
                 expiry.run(begin, end).await?;
                 Some(end)
             }
-            None => Snapshots::new(table).earliest_id().await?,
+            None => {
+                // A reader, or another job that was faster: neither is worth a look at every commit.
+                self.held = Some(now.saturating_add(age.clamp(0, HELD_MILLIS)));
+                snapshots.earliest_id().await?
+            }
         };
+        (self.earliest, self.looked) = (earliest, true);
         if table.options().changelog_decoupled()? {
             let expiry = ChangelogExpiry::new(table);
             let due = expiry.due(&Retention::of_changelogs(table)?).await?;
@@ -121,11 +162,16 @@ impl State {
         }
         Ok(())
     }
-}
 
-async fn consumers(table: &Table) -> Result<()> {
-    if let Some(age) = table.options().consumer_expiration_time()? {
-        Consumers::new(table).expire(age).await?;
+    /// Forgets consumers that stand still; looked at once in a while.
+    async fn consumers(&mut self, table: &Table) -> Result<()> {
+        let Some(age) = table.options().consumer_expiration_time()? else { return Ok(()) };
+        let now = table.env().clock.now_millis();
+        let pause = i64::try_from(age.as_millis()).unwrap_or(i64::MAX).min(LOOK_MILLIS);
+        if self.consumers.is_none_or(|last| now.saturating_sub(last) >= pause) {
+            self.consumers = Some(now);
+            Consumers::new(table).expire(age).await?;
+        }
+        Ok(())
     }
-    Ok(())
 }

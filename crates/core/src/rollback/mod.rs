@@ -2,7 +2,8 @@
 //! cases: E10).
 //!
 //! A rollback takes snapshots, changelogs and tags away from the newest to the oldest, so that wherever it ends the table is
-//! one that was there. Files of what was taken away stay until orphan cleaning.
+//! one that was there. As in other engines the files of what was taken away stay until orphan cleaning, because a job that does
+//! not know of the rollback may yet commit on top of them; who knows that there is none has them deleted.
 
 mod latest;
 mod plan;
@@ -18,6 +19,8 @@ pub use latest::RolledForward;
 pub(crate) use latest::brought_back;
 pub use plan::RollbackPlan;
 
+use crate::branch::Branches;
+use crate::maintain::{Removal, free_rolled_back};
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 use crate::tag::Tags;
@@ -36,6 +39,17 @@ pub enum RollbackTo {
     Time(i64),
     /// The newest snapshot with this watermark or an earlier one.
     Watermark(i64),
+}
+
+/// What became of a table that went back, and of the files of what was taken away.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CleanRollback {
+    /// The snapshot that is the latest now.
+    pub target: Arc<Snapshot>,
+    /// What was removed besides snapshots, changelogs and tags; nothing when others wrote meanwhile.
+    pub removal: Removal,
+    /// Files that could not be removed and stay for orphan cleaning.
+    pub left: u64,
 }
 
 impl Table {
@@ -84,6 +98,33 @@ impl Table {
         }
         tracing::info!(table = self.name(), snapshot = target.id.0, "rolled back");
         Ok(target)
+    }
+
+    /// The files that only what a rollback takes away has: [`rollback_and_clean`](Self::rollback_and_clean) deletes them.
+    ///
+    /// # Errors
+    /// `NotFound` or `Corrupt` when something that stays cannot be read and may have any of them.
+    pub async fn rollback_frees(&self, plan: &RollbackPlan) -> Result<Removal> {
+        free_rolled_back(self, plan).await
+    }
+
+    /// Goes back as [`rollback`](Self::rollback) does, and then deletes the files that only what was taken away had. No job may
+    /// write to the table: one that is about to commit on top of what is taken away would commit rows that are gone.
+    ///
+    /// # Errors
+    /// As [`rollback`](Self::rollback) and [`rollback_frees`](Self::rollback_frees); nothing is taken away when the latter fails.
+    pub async fn rollback_and_clean(&self, to: &RollbackTo) -> Result<CleanRollback> {
+        let branches = Branches::new(self).list().await?;
+        let removal = self.rollback_frees(&self.plan_rollback(to).await?).await?;
+        let target = self.rollback(to).await?;
+        // A new branch may have begun with a snapshot that is gone.
+        let same = Branches::new(self).list().await?.iter().all(|name| branches.contains(name));
+        if !same || Snapshots::new(self).latest().await?.as_deref() != Some(&*target) {
+            tracing::warn!(table = self.name(), "others wrote during the rollback; files stay for orphan cleaning");
+            return Ok(CleanRollback { target, removal: Removal::default(), left: 0 });
+        }
+        let left = removal.sweep(self).await;
+        Ok(CleanRollback { target, removal, left })
     }
 
     /// Brings back the file of a snapshot that only a tag has kept. Nobody takes it for the latest one: later ones are there.

@@ -109,6 +109,14 @@ impl Snapshots {
         Ok(self.list().await?.into_iter().next())
     }
 
+    /// The number of the oldest snapshot as the hint tells, which may be too small; without a hint as the snapshots tell.
+    pub(crate) async fn hinted_earliest_id(&self) -> Result<Option<SnapshotId>> {
+        match self.hint("EARLIEST").await?.filter(|hint| hint.0 > 0) {
+            Some(hint) => Ok(Some(hint)),
+            None => Ok(self.list().await?.into_iter().next()),
+        }
+    }
+
     /// The numbers of all snapshots, in order.
     pub async fn list(&self) -> Result<Vec<SnapshotId>> {
         numbered(self.storage(), &self.dir, "snapshot-").await.map(|ids| ids.into_iter().map(SnapshotId).collect())

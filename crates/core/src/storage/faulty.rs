@@ -61,6 +61,7 @@ struct Rule {
 struct State {
     rules: Vec<Rule>,
     trace: Vec<(Op, String)>,
+    calls: u64,
     stop_at: Option<(usize, bool)>,
     stopped: bool,
 }
@@ -100,6 +101,11 @@ impl Faulty {
         self.state.lock().trace.clone()
     }
 
+    /// How often the store was asked for anything so far, reading included.
+    pub fn calls(&self) -> u64 {
+        self.state.lock().calls
+    }
+
     /// Whether the process is dead.
     pub fn stopped(&self) -> bool {
         self.state.lock().stopped
@@ -112,6 +118,7 @@ impl Faulty {
         if state.stopped {
             return (Some(dead()), None);
         }
+        state.calls += 1;
         if op.is_effect() {
             if let Some((at, applied)) = state.stop_at
                 && state.trace.len() >= at

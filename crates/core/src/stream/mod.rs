@@ -4,6 +4,7 @@
 //! Every batch comes with the position after it; who saves it once the rows are safe loses nothing and reads nothing twice.
 //! Rows of a bucket keep their order. One snapshot is read at a time, a few batches ahead.
 
+mod columns;
 mod consumer;
 mod follow;
 mod part;
@@ -34,6 +35,7 @@ pub use readers::{Reader, Readers};
 use crate::read::Unmatched;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
+use columns::Columns;
 use follow::Follow;
 use readers::Member;
 use walk::{Pace, Walk};
@@ -129,6 +131,7 @@ impl ChangesBuilder {
         let options = table.options();
         let follow = Follow::of(&table)?;
         let unmatched = if follow.upserts() { Unmatched::Deleted } else { Unmatched::Dropped };
+        let columns = Columns::new(&table, &fields);
         let mut read = table.read().fields(fields).filter(filter.clone()).unmatched(unmatched);
         if sequence_numbers {
             read = read.sequence_numbers();
@@ -159,6 +162,7 @@ impl ChangesBuilder {
             schema: schema.clone(),
             told: position.clone(),
             table,
+            columns,
             scan,
             read,
             follow,

@@ -8,6 +8,7 @@ use linn_format::{Result, SnapshotId};
 use tokio::sync::watch;
 
 use super::Changes;
+use super::columns::Columns;
 use super::follow::Follow;
 use super::part::Reading;
 use super::position::{Part, Position, Within};
@@ -37,6 +38,7 @@ pub(super) struct Pace {
 
 pub(super) struct Walk {
     pub(super) table: Table,
+    pub(super) columns: Columns,
     pub(super) scan: Scan,
     pub(super) read: Read,
     pub(super) follow: Follow,
@@ -170,6 +172,7 @@ impl Walk {
         if let Some(member) = &self.member {
             member.turn(id).await;
         }
+        self.columns.check(&self.table, &snapshot).await?;
         let plan = match self.follow.plan(&self.scan, &snapshot).await {
             Ok(plan) => plan,
             Err(e) => return Err(explain(&self.table, Part::Changes, id, e).await),
@@ -202,6 +205,7 @@ impl Walk {
     }
 
     async fn rows_of(&mut self, snapshot: &Arc<Snapshot>, since: Option<i64>, after: Option<Within>) -> Result<Look> {
+        self.columns.check(&self.table, snapshot).await?;
         let scan = self.scan.clone().snapshot(Arc::clone(snapshot)).begins_stream().made_since(since);
         let plan = match scan.plan().await {
             Ok(plan) => plan,

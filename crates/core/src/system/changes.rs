@@ -36,10 +36,14 @@ pub enum Log {
 impl Log {
     /// The log of this name, if it is one.
     pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "audit_log" => Some(Self::Audit),
-            "binlog" => Some(Self::Binary),
-            _ => None,
+        [Self::Audit, Self::Binary].into_iter().find(|log| log.name() == name)
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Audit => "audit_log",
+            Self::Binary => "binlog",
         }
     }
 

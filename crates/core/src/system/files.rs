@@ -1,5 +1,5 @@
-//! The data files of a table: `files` with their statistics, `file_key_ranges` without. Manifests are gone through one after the
-//! other; of the files of others only those that were deleted are kept in mind.
+//! The data files of a table: `files` with their statistics, `file_key_ranges` without, `file_indexes` with their indexes.
+//! Manifests are gone through one after the other; of the files of others only those that were deleted are kept in mind.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use linn_format::stats::{FileStats, evolve};
 use linn_format::types::DataField;
 use linn_format::{BatchStream, Error, Result, ResultExt, SchemaId};
 
-use super::SystemRows;
 use super::columns::{Column, rows};
 use super::text::{key_text, map_text, row_text};
 use super::wanted::Wanted;
+use super::{SystemRows, file_indexes};
 use crate::file::place_of;
 use crate::manifest::{Deleted, Manifests};
 use crate::schema::Schemas;
@@ -34,14 +34,18 @@ const AHEAD: usize = 2;
 pub(super) enum Content {
     All,
     Keys,
+    /// Those of `file_indexes`, which tells of the indexes of the files.
+    Indexes,
 }
 
-/// What both tables say of a file.
+/// What these tables say of a file.
 pub(super) struct Described {
-    partition: Arc<str>,
-    bucket: i32,
-    file: DataFileMeta,
-    path: String,
+    pub(super) partition: Arc<str>,
+    pub(super) bucket: i32,
+    pub(super) file: DataFileMeta,
+    pub(super) path: String,
+    /// The file with its indexes, where these are asked for.
+    pub(super) index: Option<String>,
     keys: [Option<String>; 2],
     values: Option<Values>,
 }
@@ -90,7 +94,7 @@ impl Reading {
         }
         let stats = match self.content {
             Content::All => StatsColumns::All,
-            Content::Keys => StatsColumns::Keys,
+            Content::Keys | Content::Indexes => StatsColumns::Keys,
         };
         let batch = Manifests::new(&self.table).read_manifest(&meta.file_name, stats).await?;
         let fields = self.table.schema().partition_fields();
@@ -113,13 +117,20 @@ impl Reading {
             };
             chunk.push(self.describe(row, Arc::clone(text), batch.bucket(i), batch.file(i)?, &schema)?);
             if chunk.len() == CHUNK {
-                batches.extend(rows_of(self.content, &std::mem::take(&mut chunk))?.batches);
+                batches.extend(self.show(&std::mem::take(&mut chunk)).await?.batches);
             }
         }
         if !chunk.is_empty() {
-            batches.extend(rows_of(self.content, &chunk)?.batches);
+            batches.extend(self.show(&chunk).await?.batches);
         }
         Ok(batches)
+    }
+
+    async fn show(&self, files: &[Described]) -> Result<SystemRows> {
+        match self.content {
+            Content::Indexes => file_indexes::rows_of(&file_indexes::of(&self.table, files).await?),
+            content => rows_of(content, files),
+        }
     }
 
     fn takes(&self, batch: &EntryBatch, i: usize, partition: &str) -> bool {
@@ -151,9 +162,13 @@ impl Reading {
         let keys = [key(&file.min_key)?, key(&file.max_key)?];
         let values = match self.content {
             Content::All => Some(value_texts(&self.table, &file, schema).context("file", &file.file_name)?),
-            Content::Keys => None,
+            Content::Keys | Content::Indexes => None,
         };
-        Ok(Described { partition: text, bucket, file, path, keys, values })
+        let index = match self.content {
+            Content::Indexes => file_indexes::index_path(&self.table, partition, bucket, &file)?,
+            Content::All | Content::Keys => None,
+        };
+        Ok(Described { partition: text, bucket, file, path, index, keys, values })
     }
 }
 

@@ -7,6 +7,7 @@ mod buckets;
 mod changes;
 mod columns;
 mod fields;
+mod file_indexes;
 mod files;
 mod global;
 mod history;
@@ -46,12 +47,13 @@ impl SystemRows {
 }
 
 /// The system tables there are.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 19] = [
     "snapshots",
     "schemas",
     "options",
     "files",
     "file_key_ranges",
+    "file_indexes",
     "partitions",
     "buckets",
     "manifests",
@@ -61,7 +63,10 @@ pub const NAMES: [&str; 15] = [
     "aggregation_fields",
     "statistics",
     "table_indexes",
-    "row_tracking",
+    ROW_TRACKING,
+    Log::Audit.name(),
+    Log::Binary.name(),
+    READ_OPTIMIZED,
 ];
 
 /// The read-optimised view: not made of metadata, but the table itself; see
@@ -79,6 +84,7 @@ enum Kind {
     Options,
     Files,
     FileKeyRanges,
+    FileIndexes,
     Partitions,
     Buckets,
     Manifests,
@@ -113,6 +119,7 @@ impl SystemTable {
             "options" => Kind::Options,
             "files" => Kind::Files,
             "file_key_ranges" => Kind::FileKeyRanges,
+            "file_indexes" => Kind::FileIndexes,
             "partitions" => Kind::Partitions,
             "buckets" => Kind::Buckets,
             "manifests" => Kind::Manifests,
@@ -122,7 +129,7 @@ impl SystemTable {
             "aggregation_fields" => Kind::AggregationFields,
             "statistics" => Kind::Statistics,
             "table_indexes" => Kind::TableIndexes,
-            rows if Log::named(rows).is_some() || rows == ROW_TRACKING => {
+            rows if Log::named(rows).is_some() || rows == ROW_TRACKING || rows == READ_OPTIMIZED => {
                 // Not metadata: rows of the table, which have readers of their own.
                 return Err(Error::unsupported(format!("feature system table {rows}")).with("table", table.name()));
             }
@@ -157,6 +164,7 @@ impl SystemTable {
             Kind::Snapshots => return history::snapshots(table, wanted).await,
             Kind::Files => return files::stream(table, files::Content::All, wanted).await,
             Kind::FileKeyRanges => return files::stream(table, files::Content::Keys, wanted).await,
+            Kind::FileIndexes => return files::stream(table, files::Content::Indexes, wanted).await,
             Kind::Schemas => history::schemas(table, &wanted).await?.into_stream(),
             Kind::Options => history::options(table).await?.into_stream(),
             Kind::Partitions => buckets::partitions(table).await?.into_stream(),
@@ -178,6 +186,7 @@ fn shape(table: &Table, kind: Kind) -> Result<SchemaRef> {
         Kind::Snapshots => history::snapshot_rows(table, &[])?,
         Kind::Files => files::rows_of(files::Content::All, &[])?,
         Kind::FileKeyRanges => files::rows_of(files::Content::Keys, &[])?,
+        Kind::FileIndexes => file_indexes::rows_of(&[])?,
         Kind::Schemas => history::schema_rows(table, &[])?,
         Kind::Options => history::option_rows(&[])?,
         Kind::Partitions => buckets::partition_rows(&[])?,

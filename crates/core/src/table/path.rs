@@ -87,18 +87,25 @@ impl Table {
     /// # Errors
     /// `Corrupt` when the row is not one of the partition columns.
     pub fn bucket_path(&self, partition: &BinaryRow, bucket: i32) -> Result<String> {
-        let options = self.options();
         let mut path = self.data_root();
-        let fields = self.schema().partition_fields();
-        if !fields.is_empty() {
-            let legacy = options.get("partition.legacy-name").is_none_or(|value| !value.eq_ignore_ascii_case("false"));
-            let default = options.get("partition.default-name").unwrap_or("__DEFAULT_PARTITION__");
-            let names = partition_path(partition, &fields, legacy, default)?;
-            path = format!("{path}/{}", names.trim_end_matches('/'));
+        if !self.schema().partition_keys.is_empty() {
+            path = format!("{path}/{}", self.partition_folders(partition)?);
         }
         Ok(match bucket {
             POSTPONED => format!("{path}/bucket-postpone"),
             other => format!("{path}/bucket-{other}"),
         })
+    }
+
+    /// The folders of a partition as the table's options spell them, such as `day=2026-01-31/hour=5`.
+    ///
+    /// # Errors
+    /// `Corrupt` when the row is not one of the partition columns.
+    pub(crate) fn partition_folders(&self, partition: &BinaryRow) -> Result<String> {
+        let options = self.options();
+        let legacy = options.get("partition.legacy-name").is_none_or(|value| !value.eq_ignore_ascii_case("false"));
+        let default = options.get("partition.default-name").unwrap_or("__DEFAULT_PARTITION__");
+        let names = partition_path(partition, &self.schema().partition_fields(), legacy, default)?;
+        Ok(names.trim_end_matches('/').to_owned())
     }
 }

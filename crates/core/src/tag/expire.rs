@@ -18,7 +18,8 @@ impl OlderThan {
     /// # Errors
     /// `Invalid` for other text.
     pub fn parse(text: &str) -> Result<Self> {
-        let time = wall_time(text.trim()).ok_or_else(|| Error::invalid(format!("{text:?} is not a time")))?;
+        let time = wall_time(text.trim())
+            .ok_or_else(|| Error::invalid(format!("{text:?} is not a time such as 2024-01-31 12:30:00")))?;
         Ok(Self(time))
     }
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::NaiveDateTime;
-use linn_format::snapshot::{Snapshot, Tag};
+use linn_format::snapshot::{Snapshot, SuccessFile, Tag};
 use linn_format::{Error, ErrorKind, Result, ResultExt, SnapshotId};
 
+use crate::maintain::mark;
 use crate::seam::Storage;
 use crate::table::Table;
 
@@ -112,6 +113,35 @@ impl Tags {
         Ok(snapshots)
     }
 
+    /// Where the mark of a tag lies, with `tag.create-success-file`.
+    fn mark_path(&self, name: &str) -> String {
+        format!("{}/tag-success-file/{name}{}", self.dir, SuccessFile::NAME)
+    }
+
+    /// Marks a tag that was made, where the options ask for it. The tag is there by then, so a failure is only said.
+    async fn mark(&self, name: &str) {
+        let marked = async {
+            match self.table.options().tag_success_file()? {
+                true => mark(&self.table, &self.mark_path(name)).await,
+                false => Ok(()),
+            }
+        };
+        if let Err(e) = marked.await {
+            tracing::warn!(table = self.table.name(), tag = name, error = %e, "the success file of a tag is not written");
+        }
+    }
+
+    /// Removes a tag's file, and then its mark.
+    async fn remove(&self, name: &str) -> Result<()> {
+        self.storage().delete(&self.path(name)).await?;
+        if self.table.options().tag_success_file().unwrap_or(false)
+            && let Err(e) = self.storage().delete(&self.mark_path(name)).await
+        {
+            tracing::warn!(table = self.table.name(), tag = name, error = %e, "the success file of a tag stays behind");
+        }
+        Ok(())
+    }
+
     /// Tags a snapshot. A tag with a time to be retained also notes when it was made; one without is readable by the oldest
     /// readers too.
     ///
@@ -120,7 +150,7 @@ impl Tags {
     pub async fn create(&self, name: &str, snapshot: &Snapshot, time_retained: Option<Duration>) -> Result<()> {
         check_name(name)?;
         let bytes = self.bytes(snapshot, time_retained)?;
-        match self.storage().create(&self.path(name), bytes.clone()).await {
+        let created = match self.storage().create(&self.path(name), bytes.clone()).await {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
                 Err(Error::already_exists(format!("tag {name:?}")).with("table", self.table.name()).with_source(e))
             }
@@ -132,7 +162,11 @@ impl Tags {
                 }
             }
             result => result,
+        };
+        if created.is_ok() {
+            self.mark(name).await;
         }
+        created
     }
 
     fn bytes(&self, snapshot: &Snapshot, time_retained: Option<Duration>) -> Result<Bytes> {
@@ -162,7 +196,10 @@ impl Tags {
                 Err(Error::already_exists(format!("tag {to:?}")).with("table", self.table.name()).with_source(e))
             }
             Err(e) => Err(e),
-            Ok(()) => self.storage().delete(&self.path(name)).await,
+            Ok(()) => {
+                self.mark(to).await;
+                self.remove(name).await
+            }
         }
     }
 
@@ -174,8 +211,8 @@ impl Tags {
         // One that cannot be read can still be deleted.
         match self.find(name).await {
             Ok(None) => Err(self.absent(name).await),
-            Ok(Some(_)) => self.storage().delete(&self.path(name)).await,
-            Err(e) if e.kind() == ErrorKind::Corrupt => self.storage().delete(&self.path(name)).await,
+            Ok(Some(_)) => self.remove(name).await,
+            Err(e) if e.kind() == ErrorKind::Corrupt => self.remove(name).await,
             Err(e) => Err(e),
         }
     }
@@ -189,8 +226,10 @@ pub(super) fn local_time(table: &Table) -> Option<NaiveDateTime> {
 }
 
 fn check_name(name: &str) -> Result<()> {
-    if name.trim().is_empty() || name.contains('/') {
-        return Err(Error::invalid(format!("{name:?} cannot be the name of a tag")));
-    }
-    Ok(())
+    let why = match name {
+        _ if name.trim().is_empty() => "it is empty",
+        _ if name.contains('/') => "it has a '/'",
+        _ => return Ok(()),
+    };
+    Err(Error::invalid(format!("{name:?} cannot be the name of a tag: {why}")))
 }

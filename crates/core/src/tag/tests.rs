@@ -198,3 +198,20 @@ async fn bad_options_fail_no_commit() {
     assert!(names(&table).await.is_empty());
     assert_eq!(table.create_due_tags().await.unwrap_err().kind(), ErrorKind::Invalid);
 }
+
+#[tokio::test]
+async fn success_files_come_and_go_with_tags() {
+    let store = memory();
+    let table =
+        table(store.clone(), schema(false, false, &[("bucket", "-1"), ("tag.create-success-file", "true")])).await;
+    table.committer("u").commit(Commit::streaming(1, vec![added(&["f"])])).await.unwrap();
+    let marks = || store.paths().into_iter().filter(|path| path.contains("tag-success-file")).collect::<Vec<_>>();
+    table.create_tag("a", TagOf::Latest, Retained::Default).await.unwrap();
+    assert_eq!(marks(), ["db.db/t/tag/tag-success-file/a_SUCCESS"]);
+    let tags = Tags::new(&table);
+    tags.rename("a", "b").await.unwrap();
+    assert_eq!(marks(), ["db.db/t/tag/tag-success-file/b_SUCCESS"]);
+    assert_eq!(tags.list().await.unwrap(), ["b"]);
+    table.delete_tag("b").await.unwrap();
+    assert_eq!(marks(), Vec::<String>::new());
+}

@@ -2,6 +2,7 @@
 
 mod a_refused_row_leaves_the_writer_usable;
 mod a_stream_goes_on_from_any_position;
+mod a_stream_keeps_its_columns;
 mod a_stream_starts_where_it_is_told;
 mod a_stream_tells_changes;
 mod a_stream_wakes_with_a_commit;

@@ -72,5 +72,5 @@ pub fn parse_partition_value(value: &str, data_type: &DataType) -> Result<Datum>
         }
         other => return Err(Error::unsupported(format!("a partition key of kind {other:?}"))),
     };
-    parsed.ok_or_else(|| Error::invalid(format!("{value:?} is not a value of kind {:?}", data_type.kind)))
+    parsed.ok_or_else(|| Error::invalid(format!("{value:?} is not a value of type {data_type}")))
 }

@@ -1,6 +1,7 @@
 //! What becomes free with a tag, or with snapshots that were rolled back.
 
 use super::*;
+use crate::rollback::RollbackTo;
 
 #[tokio::test]
 async fn a_tag_frees_what_its_neighbours_lack() {
@@ -42,6 +43,85 @@ async fn snapshots_that_were_rolled_back_free_what_they_added() {
     assert_eq!(h.check().await, Vec::<String>::new());
 }
 
+/// Snapshot 2 is what is gone back to; later ones add, replace, tag, and bring old content back.
+async fn to_go_back(options: &[(&str, &str)], through: impl FnOnce(Arc<Memory>) -> Arc<dyn Storage>) -> History {
+    let mut h = History::over(options, through).await;
+    h.commit_changelog(&["a", "x"], &["changelog-1"]).await;
+    h.commit(&["b"], &["a"]).await;
+    h.tag("stays", 2).await;
+    h.compact(&["b", "x"], &["e"]).await;
+    h.commit_changelog(&["d"], &["changelog-4"]).await;
+    h.tag("goes", 4).await;
+    h.commit(&[], &["d", "e"]).await;
+    h.table.rollback_as_latest(&RollbackTo::Snapshot(SnapshotId(1))).await.unwrap();
+    h
+}
+
+#[tokio::test]
+async fn what_a_rollback_takes_away_takes_its_files_along() {
+    let to = RollbackTo::Tag("stays".into());
+    for decoupled in [&[][..], &[("changelog-producer", "input"), ("changelog.num-retained.max", "100")]] {
+        // Snapshot 1 is there, has expired, or only its changelog is left.
+        for expire in [false, true] {
+            let h = to_go_back(decoupled, |store| store).await;
+            if expire {
+                let mut keep = keep("2").to_vec();
+                keep.extend(decoupled);
+                h.expire(&keep).await;
+            }
+            let plan = h.table.plan_rollback(&to).await.unwrap();
+            let planned = h.table.rollback_frees(&plan).await.unwrap();
+            let done = h.table.rollback_and_clean(&to).await.unwrap();
+            assert_eq!((done.target.id.0, &done.removal, done.left), (2, &planned, 0));
+            // The tag of the rollback in between is of snapshot 1, and stays.
+            let mut there = vec!["a", "b", "x"];
+            if !expire || !decoupled.is_empty() {
+                there.insert(2, "changelog-1");
+            }
+            assert_eq!(h.data(), there, "{decoupled:?} {expire}");
+            assert_eq!(h.check().await, Vec::<String>::new());
+            let report = crate::invariants::check(&h.fresh(), crate::invariants::Depth::Metadata).await.unwrap();
+            assert_eq!(report.findings, []);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_rollback_with_its_files_that_dies_at_any_effect_loses_nothing() {
+    let to = RollbackTo::Snapshot(SnapshotId(2));
+    let mut cuts = 0;
+    for (cut, applied) in (0..).flat_map(|cut| [(cut, false), (cut, true)]) {
+        let mut seen = None;
+        let through =
+            |store: Arc<Memory>| Arc::new(seen.insert(crate::storage::Faulty::new(store)).clone()) as Arc<dyn Storage>;
+        let h = to_go_back(&[], through).await;
+        let faulty = seen.unwrap();
+        faulty.stop_after(cut, applied);
+        let _ = h.table.rollback_and_clean(&to).await;
+        if !faulty.stopped() {
+            break;
+        }
+        cuts += 1;
+        h.check().await;
+        assert_eq!(h.fresh().rollback_and_clean(&to).await.unwrap().target.id.0, 2, "after {cut}");
+        assert_eq!(h.ids().await, [1, 2], "after {cut}");
+        h.check().await;
+    }
+    assert!(cuts > 20, "{cuts}");
+}
+
+/// A branch begins with a snapshot that is taken away; what it has stays, and nothing goes when one comes meanwhile.
+#[tokio::test]
+async fn a_rollback_spares_what_branches_have() {
+    let h = to_go_back(&[], |store| store).await;
+    crate::branch::Branches::new(&h.table).create("b", Some("goes")).await.unwrap();
+    h.table.rollback_and_clean(&RollbackTo::Snapshot(SnapshotId(2))).await.unwrap();
+    assert_eq!(h.data(), ["a", "b", "changelog-1", "changelog-4", "d", "e", "x"]);
+    let branch = crate::branch::Branches::new(&h.fresh()).table("b").await.unwrap();
+    let latest = Snapshots::new(&branch).latest().await.unwrap().unwrap();
+    assert_eq!(live(&branch, &latest).await.len(), 2);
+}
+
 #[tokio::test]
 async fn a_deleted_tag_takes_its_files_along() {
     let mut h = History::new(&[]).await;
@@ -65,7 +145,7 @@ async fn what_was_brought_back_is_kept() {
     h.commit(&["a", "x"], &[]).await;
     h.commit(&["b"], &["a"]).await;
     h.commit(&["c"], &["b", "x"]).await;
-    let to = crate::rollback::RollbackTo::Snapshot(SnapshotId(1));
+    let to = RollbackTo::Snapshot(SnapshotId(1));
     let done = h.table.rollback_as_latest(&to).await.unwrap();
     h.commit(&["d"], &["x"]).await;
     h.expire(&keep("3")).await;

@@ -1,7 +1,7 @@
 //! What follows commits by itself, and manifests that are compacted.
 
 use super::*;
-use crate::commit::compact_manifests;
+use crate::commit::{compact_manifests, count_manifests, lost_manifests};
 use crate::fixture::row;
 use crate::stream::Consumers;
 
@@ -44,6 +44,65 @@ async fn a_failing_expiry_fails_no_commit() {
     assert_eq!(h.commit(&["c"], &["b"]).await, SnapshotId(3));
     assert_eq!(h.ids().await, [3]);
     h.check().await;
+}
+
+/// Requests to the store that each of ten commits makes, each by a committer of its own or all by one.
+async fn requests(options: &[(&str, &str)], one_shot: bool) -> Vec<u64> {
+    let mut seen = None;
+    let mut h = History::over(options, |store| Arc::new(seen.insert(crate::storage::Faulty::new(store)).clone())).await;
+    let faulty = seen.unwrap();
+    for i in 0..15 {
+        h.commit(&[&format!("f{i}")], &[]).await;
+    }
+    let mut committer = h.table.committer("w");
+    let mut requests = Vec::new();
+    for i in 0..10 {
+        let message = h.message(&[&format!("g{i}")]).await;
+        h.clock.advance(1000);
+        let before = faulty.calls();
+        committer.commit(Commit::streaming(i + 1, vec![message])).await.unwrap();
+        requests.push(faulty.calls() - before);
+        if one_shot {
+            committer = h.table.committer("w");
+        }
+    }
+    requests
+}
+
+/// What a commit costs more because snapshots may expire, while none is due.
+#[tokio::test]
+async fn looking_for_what_is_due_costs_next_to_nothing() {
+    // Manifests stay as they are, so that every commit of a kind costs the same.
+    let quiet = [("manifest.merge-min-count", "1000"), ("tag.time-expire-enabled", "false")];
+    for (min, one_shot, more) in [("10", false, 0), ("10", true, 2), ("100", false, 0), ("100", true, 1)] {
+        let with =
+            |write_only| [&quiet[..], &[("write-only", write_only), ("snapshot.num-retained.min", min)]].concat();
+        let (bare, due) = (requests(&with("true"), one_shot).await, requests(&with("false"), one_shot).await);
+        let extra: Vec<u64> = due.iter().zip(&bare).skip(1).map(|(due, bare)| due - bare).collect();
+        assert_eq!(extra, [more; 9], "{min} {one_shot}: {due:?} instead of {bare:?}");
+    }
+}
+
+/// Nobody looks twice within ten seconds for what a reader holds, and nothing is lost by it.
+#[tokio::test]
+async fn what_a_reader_holds_goes_a_little_later() {
+    let mut h = busy(&[]).await;
+    h.commit(&["a"], &[]).await;
+    h.store.put(&format!("{}/consumer-c", h.table.consumer_dir()), "{\"nextSnapshot\":2}".into()).await.unwrap();
+    let committer = h.table.committer("w");
+    let mut seen = Vec::new();
+    for i in 0..20 {
+        if i == 6 {
+            Consumers::new(&h.table).delete("c").await.unwrap();
+        }
+        let message = h.message(&[&format!("f{i}")]).await;
+        h.clock.advance(1000);
+        committer.commit(Commit::streaming(i + 1, vec![message])).await.unwrap();
+        seen.push(h.ids().await[0]);
+    }
+    assert_eq!(seen[..3], [1, 1, 2]);
+    assert_eq!(seen.iter().filter(|first| **first == 2).count(), 11, "{seen:?}");
+    assert_eq!(seen[19], 19);
 }
 
 #[tokio::test]
@@ -116,6 +175,8 @@ async fn manifests_are_compacted_into_one() {
     h.commit(&["a"], &[]).await;
     h.commit(&["b"], &["a"]).await;
     h.commit(&["c"], &[]).await;
+    let counts = count_manifests(&h.table).await.unwrap().unwrap();
+    assert_eq!((counts.files, counts.removals, counts.removing, counts.small), (3, 1, 1, 3));
     let done = compact_manifests(&h.table).await.unwrap();
     assert_eq!((done.snapshot, done.before.len(), done.after), (Some(SnapshotId(4)), 3, 1));
     let (last, compacted) = (h.snapshot(3).await, h.snapshot(4).await);
@@ -123,6 +184,8 @@ async fn manifests_are_compacted_into_one() {
     assert_eq!(live(&h.table, &compacted).await.len(), 2);
     assert_eq!(Manifests::new(&h.table).of_snapshot(&compacted).await.unwrap().len(), 1);
     assert_eq!(compact_manifests(&h.table).await.unwrap().snapshot, None);
+    let counts = count_manifests(&h.table).await.unwrap().unwrap();
+    assert_eq!((counts.files, counts.removals, counts.removing, counts.small), (1, 0, 0, 1));
     let report = crate::invariants::check(&h.table, crate::invariants::Depth::Metadata).await.unwrap();
     assert_eq!(report.findings, []);
     h.expire(&keep("1")).await;
@@ -135,11 +198,42 @@ async fn lost_manifests_can_be_left_out() {
     h.commit(&["a"], &[]).await;
     h.commit(&["b"], &[]).await;
     assert_eq!(crate::commit::remove_lost_manifests(&h.table).await.unwrap().snapshot, None);
+    assert_eq!(lost_manifests(&h.table).await.unwrap(), []);
     let first = Manifests::new(&h.table).of_delta(&*h.snapshot(1).await).await.unwrap();
     h.store.delete(&h.table.manifest_path(&first[0].file_name)).await.unwrap();
     let fresh = h.fresh();
+    assert_eq!(lost_manifests(&h.table).await.unwrap(), first);
     let done = crate::commit::remove_lost_manifests(&fresh).await.unwrap();
     assert_eq!((done.snapshot, done.before.len()), (Some(SnapshotId(3)), 1));
     let snapshot = Snapshots::new(&fresh).latest().await.unwrap().unwrap();
     assert_eq!((live(&fresh, &snapshot).await.len(), snapshot.total_record_count), (1, Some(1)));
+}
+
+#[tokio::test]
+async fn the_contents_of_a_table_are_counted_by_kind() {
+    let mut h = History::new(&[]).await;
+    h.commit(&["a", "b"], &[]).await;
+    h.tag("t", 1).await;
+    let found = contents(&h.table).await.unwrap();
+    let kinds: Vec<(&str, u64)> = found.iter().map(|one| (one.kind.as_str(), one.files)).collect();
+    // A manifest and the two lists; the snapshot and its two hints.
+    assert_eq!(kinds, [("data", 2), ("manifest", 3), ("schema", 1), ("snapshot", 3), ("tag", 1)]);
+    assert_eq!(found[0].bytes, 200);
+}
+
+#[tokio::test]
+async fn partitions_that_are_finished_are_marked_once() {
+    let h = partitioned(&[("partition.timestamp-formatter", "yyyyMMdd")]).await;
+    let hour = std::time::Duration::from_secs(3600);
+    let finished = async || days(&idle_partitions(&h.table, hour, hour * 24).await.unwrap());
+    // 2024-01-03 01:00: the first is over for a day and an hour, the second for an hour, which is not more than one.
+    h.clock.set(1_704_243_600_000);
+    assert_eq!(finished().await, ["20240101"]);
+    h.clock.advance(1);
+    assert_eq!(finished().await, ["20240101", "20240102"]);
+    let all = idle_partitions(&h.table, hour, hour * 24).await.unwrap();
+    assert_eq!(mark_partitions(&h.table, &all[1..]).await.unwrap(), ["db.db/t/p=20240102/_SUCCESS"]);
+    assert_eq!(finished().await, ["20240101"]);
+    let unmarked = History::new(&[]).await;
+    assert!(idle_partitions(&unmarked.table, hour, hour).await.is_err());
 }

@@ -91,6 +91,14 @@ impl Options {
         self.bool(&commit::TAG_TIME_EXPIRE_ENABLED)
     }
 
+    /// Whether a file beside the tags marks each of them, for jobs that wait for it.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no switch.
+    pub fn tag_success_file(&self) -> Result<bool> {
+        self.bool(&commit::TAG_CREATE_SUCCESS_FILE)
+    }
+
     /// How long a watermark may stand still before a commit without rows makes a snapshot, where set.
     ///
     /// # Errors
