@@ -49,6 +49,12 @@ impl fmt::Debug for Output {
 }
 
 impl Output {
+    /// Rows were written, such as `3 rows inserted into t`.
+    pub(crate) fn wrote(rows: u64, what: impl fmt::Display) -> Self {
+        let noun = if rows == 1 { "row" } else { "rows" };
+        Self::Done { message: format!("{rows} {noun} {what}"), rows: Some(rows) }
+    }
+
     /// Something was done that wrote no rows.
     pub(crate) fn done(message: impl Into<String>) -> Self {
         Self::Done { message: message.into(), rows: None }

@@ -1,10 +1,10 @@
 //! DataFusion's filters as Linn's predicates.
 
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown};
+use datafusion::logical_expr::{BinaryExpr, Expr, Like, Operator, TableProviderFilterPushDown};
 use linn::format::datum::Datum;
 use linn::format::predicate::{CompareOp, Predicate};
-use linn::format::types::DataField;
+use linn::format::types::{DataField, Kind};
 
 /// What a scan makes of filters: those that it applies, all or none of a filter.
 pub(super) fn pushdown(filters: &[&Expr], fields: &[DataField]) -> Vec<TableProviderFilterPushDown> {
@@ -50,6 +50,7 @@ pub(crate) fn predicate(expr: &Expr, fields: &[DataField]) -> Option<Predicate> 
             let both = Predicate::And(vec![low, high]);
             Some(if between.negated { Predicate::Not(Box::new(both)) } else { both })
         }
+        Expr::Like(like) => starts_with(like, fields),
         Expr::Literal(ScalarValue::Boolean(Some(value)), _) => Some(Predicate::Constant(*value)),
         _ => None,
     }
@@ -80,6 +81,21 @@ fn binary(expr: &BinaryExpr, fields: &[DataField]) -> Option<Predicate> {
         same => same,
     };
     Some(Predicate::Compare { field_id: field.id, op, literal: literal(&expr.left, field)? })
+}
+
+/// `column LIKE 'prefix%'`.
+fn starts_with(like: &Like, fields: &[DataField]) -> Option<Predicate> {
+    let field = column(&like.expr, fields).filter(|field| matches!(field.data_type.kind, Kind::Varchar(_)))?;
+    let Expr::Literal(ScalarValue::Utf8(Some(pattern)) | ScalarValue::Utf8View(Some(pattern)), _) = &*like.pattern
+    else {
+        return None;
+    };
+    let prefix = pattern.strip_suffix('%').filter(|prefix| !prefix.contains(['%', '_', '\\']))?;
+    if like.case_insensitive || like.escape_char.is_some() || prefix.is_empty() {
+        return None;
+    }
+    let starts = Predicate::StartsWith { field_id: field.id, prefix: prefix.to_owned() };
+    Some(if like.negated { Predicate::Not(Box::new(starts)) } else { starts })
 }
 
 fn column<'s>(expr: &Expr, fields: &'s [DataField]) -> Option<&'s DataField> {

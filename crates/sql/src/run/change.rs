@@ -35,15 +35,12 @@ pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOpt
         let condition = delete.selection.as_ref();
         let chosen = Chosen { table: &table, name: &name, columns: None, condition };
         let deleted = replace(session, chosen, options).await?;
-        return Ok(Output::Done {
-            message: format!("{deleted} rows deleted from {}", table.name()),
-            rows: Some(deleted),
-        });
+        return Ok(Output::wrote(deleted, format!("deleted from {}", table.name())));
     }
     let columns: Vec<String> = table.schema().fields.iter().map(|f| quoted(&f.name)).collect();
     let written =
         rewrite(session, &table, &name, &columns, delete.selection.as_ref(), RowKind::Delete, options).await?;
-    Ok(Output::Done { message: format!("{written} rows deleted from {}", table.name()), rows: Some(written) })
+    Ok(Output::wrote(written, format!("deleted from {}", table.name())))
 }
 
 pub(super) async fn update(session: &Session, update: Update, options: &TableOptions) -> Result<Output> {
@@ -69,7 +66,7 @@ pub(super) async fn update(session: &Session, update: Update, options: &TableOpt
             replace(session, chosen, options).await?
         }
     };
-    Ok(Output::Done { message: format!("{written} rows updated in {}", table.name()), rows: Some(written) })
+    Ok(Output::wrote(written, format!("updated in {}", table.name())))
 }
 
 /// The assigned columns and their expressions. Keys cannot be assigned: that would be another row.

@@ -23,7 +23,8 @@ pub(crate) async fn condition(session: &Session, table: &Identifier, text: &str)
     let schema = session.catalog().table(&table.base()).await?.schema().clone();
     let unsupported = || {
         Error::unsupported(format!("the condition {text:?} on changes")).with_hint(
-            "compare columns with literals, by =, <>, <, <=, >, >=, IN, BETWEEN and IS NULL; floats cannot be",
+            "compare columns with literals, by =, <>, <, <=, >, >=, IN, BETWEEN, LIKE 'prefix%' and IS NULL, joined by \
+             AND, OR and NOT; floats cannot be",
         )
     };
     match plan {

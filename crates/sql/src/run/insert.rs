@@ -42,7 +42,7 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
         return overwrite(&table, &insert.partition, shaped.boxed()).await;
     }
     let written = write(&table, shaped.boxed()).await?;
-    Ok(Output::Done { message: format!("{written} rows inserted into {}", table.name()), rows: Some(written) })
+    Ok(Output::wrote(written, format!("inserted into {}", table.name())))
 }
 
 pub(super) async fn create_table_as(

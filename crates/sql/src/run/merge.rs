@@ -55,7 +55,7 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
             place::change(&table, placed, "MERGE", changes.boxed()).await?
         }
     };
-    Ok(Output::Done { message: format!("{written} rows merged into {}", table.name()), rows: Some(written) })
+    Ok(Output::wrote(written, format!("merged into {}", table.name())))
 }
 
 struct Names {

@@ -3,6 +3,7 @@
 mod buckets_of_every_mode;
 mod changes_rows;
 mod changes_rows_in_place;
+mod maintains_tables;
 mod metadata_answers;
 mod no_text_is_too_odd;
 mod shows_changes;

@@ -78,6 +78,26 @@ async fn branches_are_tables_of_their_own() {
 }
 
 #[tokio::test]
+async fn branches_of_tables_that_only_grow_are_merged() {
+    let session = session();
+    run(&session, "CREATE TABLE l (a INT, v STRING); INSERT INTO l VALUES (1, 'x'); CALL sys.create_tag('l', 'one')")
+        .await;
+    run(&session, "CALL sys.create_branch('l', 'b', 'one'); INSERT INTO l VALUES (2, 'y')").await;
+    run(&session, "INSERT INTO \"l$branch_b\" VALUES (3, 'z')").await;
+    run(&session, "CALL sys.merge_branch(`table` => 'l', source_branch => 'b')").await;
+    assert_eq!(rows(&session, "SELECT a FROM l ORDER BY a").await, ["1", "2", "3"]);
+    run(&session, "CALL sys.merge_branch('l', source_branch => 'main', target_branch => 'b')").await;
+    assert_eq!(rows(&session, "SELECT a FROM \"l$branch_b\" ORDER BY a").await, ["1", "2", "3"]);
+    assert_eq!(fails(&session, "CALL sys.merge_branch('l', 'b', 'b')").await.kind(), ErrorKind::Invalid);
+    assert_eq!(fails(&session, "CALL sys.merge_branch('l', 'none')").await.kind(), ErrorKind::NotFound);
+    run(&session, TABLE).await;
+    run(&session, "CALL sys.create_branch('t', 'b')").await;
+    assert_eq!(fails(&session, "CALL sys.merge_branch('t', 'b')").await.kind(), ErrorKind::Invalid);
+    assert_eq!(rows(&session, "SELECT v FROM l WHERE v LIKE 'y%'").await, ["y"]);
+    assert_eq!(rows(&session, "SELECT v FROM l WHERE v NOT LIKE 'y%' AND v LIKE '_' ORDER BY v").await, ["x", "z"]);
+}
+
+#[tokio::test]
 async fn a_branch_fills_in_for_partitions() {
     let session = session();
     run(&session, "CREATE TABLE f (d STRING, k INT) PARTITIONED BY (d); INSERT INTO f VALUES ('a', 1), ('b', 2)").await;
@@ -134,6 +154,23 @@ async fn system_tables_are_filtered_and_there_are_those_of_all_tables() {
         rows(&session, "SELECT value FROM sys.all_table_options WHERE table_name = 't' AND key = 'bucket'").await,
         ["1"]
     );
+    run(
+        &session,
+        "CREATE TABLE i (a INT, b STRING) WITH ('file-index.bloom-filter.columns' = 'a,b', \
+         'file-index.in-manifest-threshold' = '1 b'); INSERT INTO i VALUES (1, 'x'); \
+         ALTER TABLE i SET ('file-index.in-manifest-threshold' = '1 mb'); INSERT INTO i VALUES (2, 'y')",
+    )
+    .await;
+    let indexes = "SELECT column_name, index_type, storage_type, index_file_path LIKE '%.index', record_count, \
+                   index_size_in_bytes < index_container_size_in_bytes, is_empty FROM \"i$file_indexes\" ORDER BY 3, 1";
+    let expected = [
+        "a|bloom-filter|EMBEDDED||1|true|false",
+        "b|bloom-filter|EMBEDDED||1|true|false",
+        "a|bloom-filter|FILE|true|1|true|false",
+        "b|bloom-filter|FILE|true|1|true|false",
+    ];
+    assert_eq!(rows(&session, indexes).await, expected);
+    assert_eq!(rows(&session, "SELECT * FROM \"t$file_indexes\"").await, Vec::<String>::new());
     assert_eq!(rows(&session, "SHOW TABLES IN sys").await, ["tables", "partitions", "all_table_options"]);
     assert_eq!(fails(&session, "SELECT * FROM sys.catalog_options").await.kind(), ErrorKind::NotFound);
     assert_eq!(fails(&session, "SELECT * FROM \"t$row_tracking\"").await.kind(), ErrorKind::Invalid);

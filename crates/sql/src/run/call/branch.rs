@@ -29,6 +29,11 @@ pub(super) const PROCEDURES: &[Procedure] = &[
         parameters: &["table", "branch"],
         run: |session, arguments| Box::pin(forward(session, arguments)),
     },
+    Procedure {
+        name: "merge_branch",
+        parameters: &["table", "source_branch", "target_branch"],
+        run: |session, arguments| Box::pin(merge(session, arguments)),
+    },
 ];
 
 async fn branches(session: &Session, arguments: &Arguments) -> Result<Branches> {
@@ -61,5 +66,11 @@ async fn rename(session: &Session, arguments: &Arguments) -> Result<Output> {
 
 async fn forward(session: &Session, arguments: &Arguments) -> Result<Output> {
     branches(session, arguments).await?.fast_forward(arguments.require("branch")?).await?;
+    success()
+}
+
+async fn merge(session: &Session, arguments: &Arguments) -> Result<Output> {
+    let (source, target) = (arguments.require("source_branch")?, arguments.get("target_branch").unwrap_or("main"));
+    branches(session, arguments).await?.merge(source, target).await?;
     success()
 }

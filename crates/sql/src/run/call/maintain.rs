@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use linn::core::commit::{compact_manifests, remove_lost_manifests};
+use linn::core::commit::{ManifestCounts, compact_manifests, count_manifests, remove_lost_manifests};
 use linn::core::maintain::{
     ChangelogExpiry, Orphans, Retention, SnapshotExpiry, drop_partitions, expired_partitions, lost_files, mark_done,
     orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
 };
-use linn::core::stream::Consumers;
 use linn::format::partition::partition_from_values;
 use linn::{Error, Identifier, Options, Result, SnapshotId, Table};
 
@@ -64,7 +63,14 @@ pub(super) const PROCEDURES: &[Procedure] = &[
     },
     Procedure {
         name: "compact_manifest",
-        parameters: &["table", "options", "dry_run"],
+        parameters: &[
+            "table",
+            "options",
+            "dry_run",
+            "manifest_sort_enabled",
+            "manifest_sort_partition_field",
+            "manifest_sort_max_rewrite_size",
+        ],
         run: |session, arguments| Box::pin(manifests(session, arguments)),
     },
     Procedure {
@@ -81,17 +87,6 @@ pub(super) const PROCEDURES: &[Procedure] = &[
         name: "purge_files",
         parameters: &["table"],
         run: |session, arguments| Box::pin(purged(session, arguments)),
-    },
-    Procedure {
-        name: "clear_consumers",
-        parameters: &["table", "including_consumers", "excluding_consumers"],
-        run: |session, arguments| Box::pin(consumers(session, arguments)),
-    },
-    Procedure {
-        // Linn's own: what the option consumer.expiration-time does at commits.
-        name: "expire_consumers",
-        parameters: &["table", "older_than"],
-        run: |session, arguments| Box::pin(stale_consumers(session, arguments)),
     },
 ];
 
@@ -224,12 +219,43 @@ async fn earliest(session: &Session, arguments: &Arguments) -> Result<Output> {
 }
 
 async fn manifests(session: &Session, arguments: &Arguments) -> Result<Output> {
-    if flag(arguments, "dry_run")? {
-        return Err(Error::unsupported("the argument dry_run of sys.compact_manifest"));
+    if flag(arguments, "manifest_sort_enabled")? {
+        return Err(Error::unsupported("the argument manifest_sort_enabled of sys.compact_manifest"));
     }
     let table = arguments.table(session, arguments.options("options")?.as_ref()).await?;
+    if flag(arguments, "dry_run")? {
+        return rows(&["result"], [vec![counted(count_manifests(&table).await?)]]);
+    }
     compact_manifests(&table).await?;
     rows(&["result"], [vec!["success".to_owned()]])
+}
+
+/// The manifests of a table in the words of the reference.
+fn counted(counts: Option<ManifestCounts>) -> String {
+    match counts {
+        None => "Dry run: no snapshot exists.".to_owned(),
+        Some(counts) if counts.files == 0 => "Dry run: 0 manifest files.".to_owned(),
+        Some(counts) => format!(
+            "Dry run: {} manifest files ({}), {} deleted entries in {} files, {} undersized files (< {}).",
+            counts.files,
+            memory(counts.bytes),
+            counts.removals,
+            counts.removing,
+            counts.small,
+            memory(counts.target)
+        ),
+    }
+}
+
+/// Bytes in the largest unit that they are a whole number of.
+fn memory(bytes: u64) -> String {
+    let units = ["bytes", "kb", "mb", "gb", "tb"];
+    let (mut value, mut unit) = (bytes, 0);
+    while value > 0 && value.is_multiple_of(1024) && unit + 1 < units.len() {
+        value /= 1024;
+        unit += 1;
+    }
+    format!("{value} {}", units[unit])
 }
 
 /// `k=v,k=v;k=v,k=v`.
@@ -260,44 +286,6 @@ async fn dropped(session: &Session, arguments: &Arguments) -> Result<Output> {
 async fn purged(session: &Session, arguments: &Arguments) -> Result<Output> {
     purge(&arguments.table(session, None).await?).await?;
     success()
-}
-
-async fn consumers(session: &Session, arguments: &Arguments) -> Result<Output> {
-    let table = arguments.table(session, None).await?;
-    let consumers = Consumers::new(&table);
-    let mut cleared = Vec::new();
-    for name in consumers.names().await? {
-        let included = match arguments.get("including_consumers") {
-            Some(pattern) => session.matches(&name, pattern).await?,
-            None => true,
-        };
-        let excluded = match arguments.get("excluding_consumers") {
-            Some(pattern) => session.matches(&name, pattern).await?,
-            None => false,
-        };
-        if included && !excluded {
-            cleared.push(name);
-        }
-    }
-    for name in &cleared {
-        consumers.delete(name).await?;
-    }
-    success()
-}
-
-async fn stale_consumers(session: &Session, arguments: &Arguments) -> Result<Output> {
-    let table = arguments.table(session, None).await?;
-    let age = match arguments.get("older_than") {
-        Some(time) => {
-            let age = table.env().clock.now_millis().saturating_sub(parse_time(&table, time)?);
-            std::time::Duration::from_millis(u64::try_from(age).unwrap_or(0))
-        }
-        None => table.options().consumer_expiration_time()?.ok_or_else(|| {
-            Error::invalid("no age is set at which consumers expire")
-                .with_hint("give older_than, or set the option consumer.expiration-time")
-        })?,
-    };
-    rows(&["expired_consumers"], [Consumers::new(&table).expire(age).await?])
 }
 
 /// The table with as many operations on files at once as the argument `parallelism` says.

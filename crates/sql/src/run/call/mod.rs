@@ -5,6 +5,7 @@ mod answer;
 mod arguments;
 mod branch;
 mod compact;
+mod consumer;
 mod maintain;
 mod partition;
 mod rollback;
@@ -26,8 +27,14 @@ struct Procedure {
 }
 
 /// All procedures, group by group.
-const GROUPS: &[&[Procedure]] =
-    &[compact::PROCEDURES, tag::PROCEDURES, branch::PROCEDURES, rollback::PROCEDURES, maintain::PROCEDURES];
+const GROUPS: &[&[Procedure]] = &[
+    compact::PROCEDURES,
+    tag::PROCEDURES,
+    branch::PROCEDURES,
+    rollback::PROCEDURES,
+    maintain::PROCEDURES,
+    consumer::PROCEDURES,
+];
 
 pub(super) async fn call(session: &Session, name: &[String], arguments: Vec<CallArgument>) -> Result<Output> {
     let called = name.last().map(String::as_str).unwrap_or_default();
