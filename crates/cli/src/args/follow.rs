@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::history::Sure;
+
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {
     /// Table as `db.table`
@@ -51,6 +53,8 @@ pub(crate) enum ConsumerCommand {
         /// The snapshot that it reads next
         #[arg(long, value_name = "ID")]
         next_snapshot: i64,
+        #[command(flatten)]
+        sure: Sure,
     },
     /// Forget consumers: they start anew, and hold nothing from expiry
     Delete {
@@ -59,5 +63,17 @@ pub(crate) enum ConsumerCommand {
         /// Consumers
         #[arg(required = true)]
         ids: Vec<String>,
+        #[command(flatten)]
+        sure: Sure,
+    },
+    /// Forget the consumers that have recorded nothing for long
+    Expire {
+        /// Table as `db.table`
+        table: String,
+        /// For how long, such as `7 d`; the option consumer.expiration-time when not given
+        #[arg(long, value_name = "TIME")]
+        idle: Option<String>,
+        #[command(flatten)]
+        sure: Sure,
     },
 }

@@ -24,6 +24,15 @@ pub(crate) enum SnapshotCommand {
     Diff(DiffArgs),
     /// Expire snapshots by number and age
     Expire(ExpireArgs),
+    /// After snapshots in the middle are lost: let the history begin behind the gap
+    RepairEarliest {
+        /// Table as `db.table`
+        table: String,
+        /// The snapshot behind the gap, from which on all are there
+        id: i64,
+        #[command(flatten)]
+        sure: Sure,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -35,6 +44,10 @@ pub(crate) struct RollbackArgs {
     /// Take nothing away: make a new snapshot with the old content
     #[arg(long)]
     pub(crate) as_latest: bool,
+    /// Delete the files that only what is taken away had; no job may be writing to the table. Without it they stay for
+    /// `linn orphan clean`
+    #[arg(long, conflicts_with = "as_latest")]
+    pub(crate) clean: bool,
     #[command(flatten)]
     pub(crate) sure: Sure,
 }
@@ -49,9 +62,9 @@ pub(crate) struct RollbackTarget {
     /// To the snapshot of this tag
     #[arg(long, value_name = "NAME")]
     pub(crate) tag: Option<String>,
-    /// To the newest snapshot of this time (milliseconds since the epoch) or before
-    #[arg(long, value_name = "MILLIS")]
-    pub(crate) timestamp: Option<i64>,
+    /// To the newest snapshot of this time or before: `yyyy-MM-dd HH:mm:ss`, or milliseconds since the epoch
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timestamp: Option<String>,
     /// To the newest snapshot with this watermark or an earlier one
     #[arg(long, value_name = "MILLIS")]
     pub(crate) watermark: Option<i64>,
@@ -154,9 +167,9 @@ pub(crate) struct TagTarget {
     /// This snapshot
     #[arg(long, value_name = "ID")]
     pub(crate) snapshot: Option<i64>,
-    /// The oldest snapshot of this time (milliseconds since the epoch) or later
-    #[arg(long, value_name = "MILLIS")]
-    pub(crate) timestamp: Option<i64>,
+    /// The oldest snapshot of this time or later: `yyyy-MM-dd HH:mm:ss`, or milliseconds since the epoch
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timestamp: Option<String>,
     /// The oldest snapshot whose watermark has reached this
     #[arg(long, value_name = "MILLIS")]
     pub(crate) watermark: Option<i64>,
@@ -199,6 +212,16 @@ pub(crate) enum BranchCommand {
         name: String,
         /// Its new name
         to: String,
+    },
+    /// Add to the table, or to another branch, the files that only a branch has; both may only ever have grown
+    Merge {
+        /// Table as `db.table`
+        table: String,
+        /// Name of the branch
+        name: String,
+        /// Branch that takes the files
+        #[arg(long, value_name = "NAME", default_value = "main")]
+        into: String,
     },
     /// Make the table's history that of a branch, from the branch's first snapshot on
     FastForward {

@@ -77,8 +77,17 @@ pub(crate) enum PartitionCommand {
         /// Table as `db.table`
         table: String,
         /// Partition as `key=value,key=value`, all keys
-        #[arg(required = true, value_name = "SPEC")]
+        #[arg(required_unless_present = "idle", conflicts_with = "idle", value_name = "SPEC")]
         partitions: Vec<String>,
+        /// All partitions that got nothing new for so long since their time was over, and are not marked yet
+        #[arg(long, value_name = "TIME", requires = "time_interval")]
+        idle: Option<String>,
+        /// How long the time of a partition is, from the time in its values on, such as `1 d`
+        #[arg(long, value_name = "TIME", requires = "idle")]
+        time_interval: Option<String>,
+        /// Only show which partitions would be marked
+        #[arg(long, requires = "idle")]
+        dry_run: bool,
     },
 }
 
@@ -103,14 +112,16 @@ pub(crate) enum ManifestCommand {
     Compact {
         /// Table as `db.table`
         table: String,
+        /// Only show what there is to be merged
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Go on without manifests that are lost; the rows of their files are gone for good
     Repair {
         /// Table as `db.table`
         table: String,
-        /// Do not ask
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
 }
 

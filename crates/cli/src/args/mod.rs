@@ -169,6 +169,8 @@ pub(crate) enum DbCommand {
         /// Succeed when it does not exist
         #[arg(long)]
         if_exists: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
 }
 
@@ -191,3 +193,6 @@ pub(crate) enum ConfigCommand {
     /// Show every setting and where it comes from
     Show,
 }
+
+#[cfg(test)]
+mod tests;

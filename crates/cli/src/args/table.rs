@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::follow::TailArgs;
-use super::history::DiffArgs;
+use super::history::{DiffArgs, Sure};
 use super::rows::{DeleteArgs, ExportArgs, ImportArgs, ReadArgs};
 
 #[derive(Debug, Subcommand)]
@@ -33,17 +33,15 @@ pub(crate) enum TableCommand {
         /// Succeed when it does not exist
         #[arg(long)]
         if_exists: bool,
-        /// Do not ask
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
     /// Remove all rows, tags, branches, consumers and the whole history; the table and its schema stay
     Purge {
         /// Table as `db.table`
         table: String,
-        /// Do not ask
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
     /// Read rows
     Read(ReadArgs),

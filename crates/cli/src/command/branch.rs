@@ -7,7 +7,7 @@ use linn::{Result, Table};
 use super::sure::agreed;
 use crate::args::BranchCommand;
 use crate::context::Context;
-use crate::output::{Columns, time};
+use crate::output::{Columns, count, time};
 
 pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()> {
     match command {
@@ -18,6 +18,14 @@ pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()>
                 branches.create(&name, tag.as_deref()).await?;
             }
             eprintln!("branch {name} is there");
+            Ok(())
+        }
+        BranchCommand::Merge { table, name, into } => {
+            let merged = Branches::new(&context.table(&table).await?).merge(&name, &into).await?;
+            match merged.snapshot {
+                Some(id) => eprintln!("added {} of {name} to {into} (snapshot {id})", count(merged.files, "file")),
+                None => eprintln!("{into} has all files of {name}"),
+            }
             Ok(())
         }
         BranchCommand::Delete { table, name, sure } => {
@@ -41,7 +49,7 @@ pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()>
 
 async fn history(table: &Table) -> Result<String> {
     let snapshots = Snapshots::new(table).list().await?.len();
-    Ok(format!("{snapshots} snapshots and {} tags", Tags::new(table).list().await?.len()))
+    Ok(format!("{} and {}", count(snapshots, "snapshot"), count(Tags::new(table).list().await?.len(), "tag")))
 }
 
 async fn forward(table: &Table, name: &str, sure: &crate::args::Sure) -> Result<()> {
@@ -49,7 +57,7 @@ async fn forward(table: &Table, name: &str, sure: &crate::args::Sure) -> Result<
     let theirs = Snapshots::new(&branches.table(name).await?).list().await?;
     let ours = Snapshots::new(table).list().await?;
     let gone = ours.iter().filter(|id| theirs.first().is_some_and(|first| **id >= *first)).count();
-    let what = format!("replace {gone} snapshots of the table by {} of branch {name}", theirs.len());
+    let what = format!("replace {} of the table by {} of branch {name}", count(gone, "snapshot"), theirs.len());
     if agreed(&what, sure)? {
         branches.fast_forward(name).await?;
         eprintln!("the table has the history of branch {name}");

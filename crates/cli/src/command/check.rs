@@ -8,7 +8,7 @@ use linn::{Error, Options, Result, ResultExt};
 use super::compact::targets;
 use crate::args::CheckArgs;
 use crate::context::Context;
-use crate::output::Columns;
+use crate::output::{Columns, count};
 
 /// `linn check`.
 ///
@@ -21,15 +21,15 @@ pub(super) async fn run(context: &Context, args: &CheckArgs) -> Result<()> {
     for id in targets(catalog.as_ref(), &args.targets).await? {
         let table = catalog.table(&id).await?;
         let report = check(&table, depth).await?;
-        let read = if args.deep { format!(", {} rows", report.rows) } else { String::new() };
+        let read = if args.deep { format!(", {}", count(report.rows, "row")) } else { String::new() };
         eprintln!(
-            "{id}: {} snapshots, {} manifests, {} files{read}: {}",
-            report.snapshots,
-            report.manifests,
-            report.files,
+            "{id}: {}, {}, {}{read}: {}",
+            count(report.snapshots, "snapshot"),
+            count(report.manifests, "manifest"),
+            count(report.files, "file"),
             match report.findings.len() {
                 0 => "nothing is wrong".to_owned(),
-                found => format!("{found} findings"),
+                found => count(found, "finding"),
             }
         );
         if report.has_faults() {

@@ -12,7 +12,7 @@ use crate::args::{CompactArgs, CompactCommand, CompactRunArgs};
 use crate::config::key_value;
 use crate::context::{Context, DATABASE, identifier};
 use crate::import::load::{shown, snapshots};
-use crate::output::Columns;
+use crate::output::{Columns, count};
 
 pub(super) async fn run(context: &Context, command: CompactCommand) -> Result<()> {
     match command {
@@ -105,7 +105,9 @@ async fn compact_one(
         [] => eprintln!("another job came first in {}; its compaction stands", table.name()),
         made => {
             eprintln!(
-                "{before} files became {after} in {buckets} buckets of {} (snapshot {})",
+                "{} became {after} in {} of {} (snapshot {})",
+                count(before, "file"),
+                count(buckets, "bucket"),
                 table.name(),
                 shown(made)
             );

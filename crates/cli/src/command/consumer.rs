@@ -1,26 +1,42 @@
 //! `linn consumer`: who follows a table, and how far they have come.
 
+use std::time::Duration;
+
 use linn::core::Snapshots;
 use linn::core::stream::Consumers;
+use linn::format::options::parse_duration;
 use linn::{Error, Result, SnapshotId, Table};
 
-use crate::args::ConsumerCommand;
+use super::sure::agreed;
+use crate::args::{ConsumerCommand, Sure};
 use crate::context::Context;
 use crate::output::Columns;
 
 pub(super) async fn run(context: &Context, command: ConsumerCommand) -> Result<()> {
     match command {
         ConsumerCommand::List { table } => list(context, &context.table(&table).await?).await,
-        ConsumerCommand::Reset { table, id, next_snapshot } => {
+        ConsumerCommand::Reset { table, id, next_snapshot, sure } => {
             let table = context.table(&table).await?;
-            reset(&table, &id, SnapshotId(next_snapshot)).await
+            reset(&table, &id, SnapshotId(next_snapshot), &sure).await
         }
-        ConsumerCommand::Delete { table, ids } => {
+        ConsumerCommand::Delete { table, ids, sure } => {
             let table = context.table(&table).await?;
-            for id in ids {
-                delete(&table, &id).await?;
+            for id in &ids {
+                require(&table, id).await?;
             }
-            Ok(())
+            delete(&table, &ids, &sure).await
+        }
+        ConsumerCommand::Expire { table, idle, sure } => {
+            let table = context.table(&table).await?;
+            let age = match idle {
+                Some(text) => parse_duration(&text)?,
+                None => table.options().consumer_expiration_time()?.ok_or_else(|| {
+                    Error::invalid("no time is set after which consumers expire")
+                        .with("table", table.name())
+                        .with_hint("give --idle, or set the option consumer.expiration-time")
+                })?,
+            };
+            expire(&table, age, &sure).await
         }
     }
 }
@@ -37,24 +53,57 @@ async fn list(context: &Context, table: &Table) -> Result<()> {
         .show(context.output)
 }
 
-async fn reset(table: &Table, id: &str, next: SnapshotId) -> Result<()> {
+async fn reset(table: &Table, id: &str, next: SnapshotId, sure: &Sure) -> Result<()> {
     let latest = Snapshots::new(table).latest_id().await?.map_or(SnapshotId::FIRST, SnapshotId::next);
     if next > latest {
         return Err(Error::invalid(format!("snapshot {next} is ahead of the table, whose next snapshot is {latest}"))
             .with("table", table.name()));
     }
-    Consumers::new(table).set(id, next).await?;
-    eprintln!("{id} reads snapshot {next} of {} next", table.name());
+    let consumers = Consumers::new(table);
+    let go_on = match consumers.get(id).await? {
+        Some(consumer) => {
+            let now = consumer.next_snapshot;
+            agreed(&format!("let {id} read snapshot {next} of {} next instead of {now}", table.name()), sure)?
+        }
+        // Nothing is lost by a new one.
+        None if sure.dry_run => agreed(&format!("make consumer {id} of {}, at snapshot {next}", table.name()), sure)?,
+        None => true,
+    };
+    if go_on {
+        consumers.set(id, next).await?;
+        eprintln!("{id} reads snapshot {next} of {} next", table.name());
+    }
     Ok(())
 }
 
-async fn delete(table: &Table, id: &str) -> Result<()> {
-    let consumers = Consumers::new(table);
-    if consumers.delete(id).await? {
-        eprintln!("forgot {id}");
+async fn delete(table: &Table, ids: &[String], sure: &Sure) -> Result<()> {
+    if agreed(&format!("forget {} of {}", ids.join(", "), table.name()), sure)? {
+        for id in ids {
+            // One that is gone by now was deleted by somebody else.
+            Consumers::new(table).delete(id).await?;
+            eprintln!("forgot {id}");
+        }
+    }
+    Ok(())
+}
+
+async fn expire(table: &Table, age: Duration, sure: &Sure) -> Result<()> {
+    let idle = Consumers::new(table).idle(age).await?;
+    if idle.is_empty() {
+        eprintln!("no consumer of {} has stood still for so long", table.name());
+    } else if agreed(&format!("forget {} of {}", idle.join(", "), table.name()), sure)? {
+        let gone = Consumers::new(table).expire(age).await?;
+        eprintln!("forgot {}", gone.join(", "));
+    }
+    Ok(())
+}
+
+/// A consumer must be there; it need not be readable.
+async fn require(table: &Table, id: &str) -> Result<()> {
+    let names = Consumers::new(table).names().await?;
+    if names.iter().any(|name| name == id) {
         return Ok(());
     }
-    let names: Vec<String> = consumers.list().await?.into_iter().map(|(id, _)| id).collect();
     Err(Error::not_found(format!("consumer {id:?}")).with("table", table.name()).with_hint(match names.is_empty() {
         true => "the table has no consumers".to_owned(),
         false => format!("the consumers are {}", names.join(", ")),

@@ -11,6 +11,7 @@ use crate::import::aside::Aside;
 use crate::import::source::Source;
 use crate::import::target::Target;
 use crate::import::{Dialect, Unknown, open};
+use crate::output::count;
 
 pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let id = identifier(&args.table)?;
@@ -29,7 +30,7 @@ pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let keys = keys(context, &id, &args.input, &source).await?;
     let named: usize = keys.iter().map(RecordBatch::num_rows).sum();
     let deleted = session.delete_keys(&id, keys).await?;
-    eprintln!("{deleted} rows deleted from {id} ({named} keys in {})", source.name());
+    eprintln!("{} deleted from {id} ({} in {})", count(deleted, "row"), count(named, "key"), source.name());
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use linn::{Result, Table};
 use super::removal::{bytes, go_on};
 use crate::args::{ChangelogCommand, ExpireArgs};
 use crate::context::Context;
-use crate::output::{Columns, time};
+use crate::output::{Columns, count, time};
 
 /// `linn snapshot expire`.
 pub(super) async fn snapshots(context: &Context, args: &ExpireArgs) -> Result<()> {
@@ -19,9 +19,10 @@ pub(super) async fn snapshots(context: &Context, args: &ExpireArgs) -> Result<()
         return Ok(());
     };
     let plan = expiry.plan(begin, end).await?;
-    let what = format!("expire {} snapshots from {begin} to before {end} of {}", plan.snapshots.len(), table.name());
+    let what =
+        format!("expire {} from {begin} to before {end} of {}", count(plan.snapshots.len(), "snapshot"), table.name());
     if go_on(context, &plan.removal, &what, &args.sure)? {
-        said(&expiry.run(begin, end).await?, "snapshots", &table);
+        said(&expiry.run(begin, end).await?, "snapshot", &table);
     }
     Ok(())
 }
@@ -42,9 +43,9 @@ pub(super) async fn changelogs(context: &Context, command: ChangelogCommand) -> 
                 return Ok(());
             }
             let plan = expiry.plan(&due).await?;
-            let what = format!("expire {} changelogs of {}", due.len(), table.name());
+            let what = format!("expire {} of {}", count(due.len(), "changelog"), table.name());
             if go_on(context, &plan.removal, &what, &args.sure)? {
-                said(&expiry.run(&due).await?, "changelogs", &table);
+                said(&expiry.run(&due).await?, "changelog", &table);
             }
             Ok(())
         }
@@ -66,11 +67,12 @@ fn narrowed(mut retention: Retention, table: &Table, args: &ExpireArgs) -> Resul
 }
 
 fn said(expired: &Expired, what: &str, table: &Table) {
-    let count = expired.snapshots.len().max(expired.changelogs.len());
+    let number = count(expired.snapshots.len().max(expired.changelogs.len()), what);
     let removal = &expired.removal;
-    eprintln!("{count} {what} of {} expired: {} files, {}", table.name(), removal.files(), bytes(removal));
+    let files = count(removal.files(), "file");
+    eprintln!("{number} of {} expired: {files}, {}", table.name(), bytes(removal.bytes()));
     if expired.left > 0 {
-        eprintln!("{} files could not be removed; `linn orphan clean` will find them", expired.left);
+        eprintln!("{} could not be removed; `linn orphan clean` will find them", count(expired.left, "file"));
     }
 }
 

@@ -17,7 +17,7 @@ use super::read::query;
 use crate::args::{ExportArgs, FileKind, OutputFormat};
 use crate::context::{Context, DATABASE};
 use crate::import::source::kind_of;
-use crate::output::{Out, Sink};
+use crate::output::{Out, Sink, count};
 
 pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
     let stdout = args.file.as_os_str() == "-";
@@ -53,7 +53,8 @@ pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
         file.persist(&args.file).map_err(|e| failed(&args.file, e.error))?;
     }
     eprintln!(
-        "{rows} rows exported to {}",
+        "{} exported to {}",
+        count(rows, "row"),
         if stdout { "standard output".into() } else { args.file.display().to_string() }
     );
     Ok(())

@@ -10,6 +10,7 @@ use crate::import::aside::Aside;
 use crate::import::load::{Load, Mode, shown};
 use crate::import::source::Source;
 use crate::import::{Dialect, Unknown, infer};
+use crate::output::count;
 
 pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Result<()> {
     let id = identifier(&args.table)?;
@@ -42,7 +43,7 @@ pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Re
         (false, true) => "upserted",
         (false, false) => "imported",
     };
-    let mut text = format!("{} rows {verb} into {id}", loaded.rows);
+    let mut text = format!("{} {verb} into {id}", count(loaded.rows, "row"));
     if !loaded.snapshots.is_empty() {
         text.push_str(&format!(" (snapshot {})", shown(&loaded.snapshots)));
     }

@@ -29,10 +29,11 @@ fn explain(key: &str) -> Result<()> {
     let def = option(key).ok_or_else(|| {
         let near: Vec<&str> =
             OPTIONS.iter().map(|def| def.key).filter(|k| k.contains(key) || key.contains(*k)).collect();
+        let longer = near.iter().any(|k| k.starts_with(key));
         let hint = match (similar_option(key), near.as_slice()) {
-            (Some(similar), _) => format!("did you mean {similar}?"),
-            (None, []) => "`linn option list` shows all keys".to_owned(),
-            (None, near) => format!("did you mean {}?", near.iter().take(5).copied().collect::<Vec<_>>().join(", ")),
+            (Some(similar), _) if !longer => format!("did you mean {similar}?"),
+            (_, []) => "`linn option list` shows all keys".to_owned(),
+            (_, near) => format!("did you mean {}?", near.iter().take(5).copied().collect::<Vec<_>>().join(", ")),
         };
         Error::not_found(format!("there is no table option {key:?}")).with_hint(hint)
     })?;
@@ -40,6 +41,13 @@ fn explain(key: &str) -> Result<()> {
     text.push_str(&format!("  default  {}\n", def.default.unwrap_or("none")));
     if !def.fallback_keys.is_empty() {
         text.push_str(&format!("  older    {}\n", def.fallback_keys.join(", ")));
+    }
+    match def.effect() {
+        Effect::Refused => text.push_str("  tables that set it are read, but neither made nor written\n"),
+        Effect::Beside(main) => text.push_str(&format!("  only says more about {main}\n")),
+        Effect::Foreign => text.push_str("  is about other engines, and kept for them\n"),
+        Effect::Inert => text.push_str("  is kept, but what it asks for does not happen\n"),
+        _ => {}
     }
     if def.immutable {
         text.push_str("  cannot be changed once the table has a snapshot\n");

@@ -1,15 +1,15 @@
 //! `linn orphan clean`, `linn manifest`, `linn files repair`: files that nothing refers to, and references to nothing.
 
-use linn::core::commit::{compact_manifests, remove_lost_manifests};
+use linn::core::commit::{compact_manifests, count_manifests, lost_manifests, remove_lost_manifests};
 use linn::core::maintain::{Orphans, lost_files, orphans, parse_time, remove_lost, remove_orphans};
 use linn::{Catalog, Identifier, Result, Table};
 
 use super::compact::targets;
 use super::removal::{bytes, go_on};
-use super::sure::{agreed, confirmed};
+use super::sure::agreed;
 use crate::args::{ManifestCommand, OrphanCommand, Sure};
 use crate::context::Context;
-use crate::output::Columns;
+use crate::output::{Columns, count};
 
 /// `linn orphan clean`.
 pub(super) async fn run(context: &Context, command: OrphanCommand) -> Result<()> {
@@ -41,9 +41,10 @@ async fn clean(
         // Found again, because the answer may have taken its time.
         let done = remove_orphans(&table, older_than).await?;
         spared(&table, &done);
-        eprintln!("{} unused files of {} are gone, {}", done.removal.files(), table.name(), bytes(&done.removal));
+        let removed = count(done.removal.files(), "unused file");
+        eprintln!("removed {removed} of {}, {}", table.name(), bytes(done.removal.bytes()));
         if done.left > 0 {
-            eprintln!("{} files could not be removed; run it again", done.left);
+            eprintln!("{} could not be removed; run it again", count(done.left, "file"));
         }
     }
     Ok(())
@@ -58,28 +59,69 @@ fn spared(table: &Table, found: &Orphans) {
 /// `linn manifest`.
 pub(super) async fn manifests(context: &Context, command: ManifestCommand) -> Result<()> {
     match command {
-        ManifestCommand::Compact { table } => {
+        ManifestCommand::Compact { table, dry_run } => {
             let table = context.table(&table).await?;
+            if dry_run {
+                return show_counts(context, &table).await;
+            }
             let done = compact_manifests(&table).await?;
             match done.snapshot {
                 Some(id) => {
-                    let (before, after) = (done.before.len(), done.after);
-                    eprintln!("{before} manifests of {} became {after} (snapshot {id})", table.name());
+                    let (before, after) = (count(done.before.len(), "manifest"), done.after);
+                    eprintln!("{before} of {} became {after} (snapshot {id})", table.name());
                 }
                 None => eprintln!("the manifests of {} are compact", table.name()),
             }
         }
-        ManifestCommand::Repair { table, yes } => {
+        ManifestCommand::Repair { table, sure } => {
             let table = context.table(&table).await?;
-            let what =
-                format!("go on without the lost manifests of {}, and without the rows of their files", table.name());
-            if confirmed(&what, yes)? {
+            let lost = lost_manifests(&table).await?;
+            if lost.is_empty() {
+                eprintln!("no manifest of {} is lost", table.name());
+                return Ok(());
+            }
+            if sure.dry_run {
+                Columns::new()
+                    .text("path", lost.iter().map(|manifest| table.manifest_path(&manifest.file_name)))
+                    .number("bytes", lost.iter().map(|manifest| manifest.file_size))
+                    .number("files_added", lost.iter().map(|manifest| manifest.num_added_files))
+                    .number("files_removed", lost.iter().map(|manifest| manifest.num_deleted_files))
+                    .show(context.output)?;
+            }
+            let what = format!(
+                "go on without {} of {}, and without the rows of their files",
+                count(lost.len(), "lost manifest"),
+                table.name()
+            );
+            if agreed(&what, &sure)? {
                 let done = remove_lost_manifests(&table).await?;
                 match done.snapshot {
-                    Some(id) => eprintln!("{} lost manifests are left out (snapshot {id})", done.before.len()),
+                    Some(id) => eprintln!("left out {} (snapshot {id})", count(done.before.len(), "lost manifest")),
                     None => eprintln!("no manifest of {} is lost", table.name()),
                 }
             }
+        }
+    }
+    Ok(())
+}
+
+/// What there is for a compaction of manifests.
+async fn show_counts(context: &Context, table: &Table) -> Result<()> {
+    let counts = count_manifests(table).await?.unwrap_or_default();
+    Columns::new()
+        .number("manifests", [i64::try_from(counts.files).ok()])
+        .number("bytes", [i64::try_from(counts.bytes).ok()])
+        .number("small", [i64::try_from(counts.small).ok()])
+        .number("removals", [counts.removals])
+        .number("with_removals", [i64::try_from(counts.removing).ok()])
+        .show(context.output)?;
+    let target = bytes(counts.target);
+    match (counts.small > 1, counts.removals > 0) {
+        (false, false) => eprintln!("the manifests of {} are compact", table.name()),
+        (false, true) => eprintln!("would leave out what is removed again"),
+        (true, false) => eprintln!("would join the {} manifests below {target}", counts.small),
+        (true, true) => {
+            eprintln!("would join the {} manifests below {target}, and leave out what is removed again", counts.small);
         }
     }
     Ok(())
@@ -94,7 +136,8 @@ pub(super) async fn repair(context: &Context, name: &str, sure: &Sure) -> Result
         return Ok(());
     }
     let rows: i64 = lost.iter().map(|file| file.file().row_count).sum();
-    let what = format!("go on without {} lost files of {} ({rows} records)", lost.len(), table.name());
+    let what =
+        format!("go on without {} of {} ({})", count(lost.len(), "lost file"), table.name(), count(rows, "record"));
     if sure.dry_run {
         Columns::new()
             .text("path", lost.iter().map(|file| &file.path))
@@ -104,7 +147,7 @@ pub(super) async fn repair(context: &Context, name: &str, sure: &Sure) -> Result
     }
     if agreed(&what, sure)? {
         remove_lost(&table, &lost).await?;
-        eprintln!("{} lost files are left out", lost.len());
+        eprintln!("left out {}", count(lost.len(), "lost file"));
     }
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! `linn partition`: list, drop, expire, mark done.
 
-use linn::core::maintain::{PartitionSummary, drop_partitions, expired_partitions, mark_done, partitions};
+use linn::core::maintain::{
+    PartitionSummary, drop_partitions, expired_partitions, idle_partitions, mark_done, mark_partitions, partitions,
+};
+use linn::format::options::parse_duration;
 use linn::format::partition::parse_partition_value;
 use linn::{Error, Result, ResultExt, Table};
 
@@ -9,7 +12,7 @@ use super::sure::agreed;
 use crate::args::{PartitionCommand, Sure};
 use crate::config::key_value;
 use crate::context::{Context, options};
-use crate::output::{Columns, size, time};
+use crate::output::{Columns, count, size, time};
 
 pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<()> {
     match command {
@@ -35,7 +38,22 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
             }
             drop_all(context, &table, &expired, &sure).await
         }
-        PartitionCommand::MarkDone { table, partitions } => {
+        PartitionCommand::MarkDone { table, idle: Some(idle), time_interval, dry_run, .. } => {
+            let table = context.table(&table).await?;
+            let interval = parse_duration(time_interval.as_deref().unwrap_or("0 ms"))?;
+            let finished = idle_partitions(&table, parse_duration(&idle)?, interval).await?;
+            if dry_run {
+                return show(context, &table, &finished);
+            }
+            for path in mark_partitions(&table, &finished).await? {
+                eprintln!("{path} is there");
+            }
+            if finished.is_empty() {
+                eprintln!("no partition of {} is to be marked", table.name());
+            }
+            Ok(())
+        }
+        PartitionCommand::MarkDone { table, partitions, .. } => {
             let table = context.table(&table).await?;
             let specs = partitions.iter().map(|spec| pairs(spec)).collect::<Result<Vec<_>>>()?;
             for path in mark_done(&table, &specs).await? {
@@ -60,7 +78,12 @@ async fn chosen(table: &Table, specs: &[String]) -> Result<Vec<PartitionSummary>
         let mut wanted = Vec::new();
         for (key, text) in pairs(spec)? {
             let Some(at) = fields.iter().position(|field| field.name == key) else {
-                return Err(Error::invalid(format!("{key:?} is not a partition key")).with("table", table.name()));
+                let keys: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                let error = Error::invalid(format!("{key:?} is not a partition key")).with("table", table.name());
+                return Err(error.with_hint(match keys.is_empty() {
+                    true => "the table has no partitions".to_owned(),
+                    false => format!("the keys are {}", keys.join(", ")),
+                }));
             };
             let value = match text == default {
                 true => None,
@@ -91,14 +114,15 @@ async fn drop_all(context: &Context, table: &Table, chosen: &[PartitionSummary],
     let rows: i64 = chosen.iter().map(|partition| partition.rows).sum();
     let bytes: u64 = chosen.iter().map(|partition| partition.bytes).sum();
     let bytes = size(i64::try_from(bytes).unwrap_or(i64::MAX));
-    let what = format!("drop {} partitions of {} ({rows} records, {bytes})", chosen.len(), table.name());
+    let what =
+        format!("drop {} of {} ({}, {bytes})", count(chosen.len(), "partition"), table.name(), count(rows, "record"));
     if sure.dry_run {
         show(context, table, chosen)?;
     }
     if agreed(&what, sure)? {
         let rows: Vec<_> = chosen.iter().map(|partition| partition.partition.clone()).collect();
         drop_partitions(table, &rows).await?;
-        eprintln!("{} partitions are dropped; their files go when the snapshots before expire", rows.len());
+        eprintln!("dropped {}; their files go when the snapshots before expire", count(rows.len(), "partition"));
     }
     Ok(())
 }

@@ -6,14 +6,14 @@ use linn::core::maintain::Removal;
 use super::sure::confirmed;
 use crate::args::Sure;
 use crate::context::Context;
-use crate::output::{Columns, size};
+use crate::output::{Columns, count, size};
 
 /// Shows what would go when that is all that is asked for; else whether to go on.
 ///
 /// # Errors
 /// `Invalid` when there is nobody to ask, and `Unavailable` when the output is gone.
 pub(super) fn go_on(context: &Context, removal: &Removal, what: &str, sure: &Sure) -> Result<bool> {
-    let total = format!("{} files, {}", removal.files(), bytes(removal));
+    let total = format!("{}, {}", count(removal.files(), "file"), bytes(removal.bytes()));
     if sure.dry_run {
         show(context, removal)?;
         eprintln!("would {what}: {total}");
@@ -22,9 +22,9 @@ pub(super) fn go_on(context: &Context, removal: &Removal, what: &str, sure: &Sur
     confirmed(&format!("{what} ({total})"), sure.yes)
 }
 
-/// The size of what goes, for people.
-pub(super) fn bytes(removal: &Removal) -> String {
-    size(i64::try_from(removal.bytes()).unwrap_or(i64::MAX))
+/// How many bytes go, for people.
+pub(super) fn bytes(bytes: u64) -> String {
+    size(i64::try_from(bytes).unwrap_or(i64::MAX))
 }
 
 fn show(context: &Context, removal: &Removal) -> Result<()> {

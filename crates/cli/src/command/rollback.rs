@@ -1,17 +1,19 @@
 //! `linn snapshot rollback`.
 
 use linn::core::Snapshots;
+use linn::core::maintain::{Removal, parse_time};
 use linn::core::rollback::{RollbackPlan, RollbackTo};
-use linn::{Error, Result, SnapshotId};
+use linn::{Error, Result, SnapshotId, Table};
 
-use super::sure::{agreed, confirmed};
+use super::removal::bytes;
+use super::sure::agreed;
 use crate::args::{RollbackArgs, RollbackTarget};
 use crate::context::Context;
-use crate::output::Columns;
+use crate::output::{Columns, count};
 
 pub(super) async fn run(context: &Context, args: &RollbackArgs) -> Result<()> {
     let table = context.table(&args.table).await?;
-    let to = target(&args.to)?;
+    let to = target(&table, &args.to)?;
     let plan = table.plan_rollback(&to).await?;
     if args.as_latest {
         let latest = Snapshots::new(&table).latest_id().await?.map_or(0, |id| id.0);
@@ -23,43 +25,60 @@ pub(super) async fn run(context: &Context, args: &RollbackArgs) -> Result<()> {
         }
         return Ok(());
     }
+    let frees = match args.clean {
+        true => Some(table.rollback_frees(&plan).await?),
+        false => None,
+    };
     if args.sure.dry_run {
-        return show(context, &plan);
+        show(context, &plan, frees.as_ref())?;
     }
     let what = format!(
-        "take away {} snapshots, {} changelogs and {} tags, and go back to snapshot {}",
-        plan.snapshots.len(),
-        plan.changelogs.len(),
-        plan.tags.len(),
+        "take away {}, {} and {}{}, and go back to snapshot {}",
+        count(plan.snapshots.len(), "snapshot"),
+        count(plan.changelogs.len(), "changelog"),
+        count(plan.tags.len(), "tag"),
+        frees.map_or_else(String::new, |frees| {
+            format!(" with {}, {}", count(frees.files(), "file"), bytes(frees.bytes()))
+        }),
         plan.target.id
     );
-    if confirmed(&what, args.sure.yes)? {
+    if !agreed(&what, &args.sure)? {
+        return Ok(());
+    }
+    if args.clean {
+        let done = table.rollback_and_clean(&to).await?;
+        let gone = done.removal.files() as u64 - done.left;
+        eprintln!("snapshot {} is the latest; deleted {}", done.target.id, count(gone, "file"));
+        if done.left > 0 {
+            eprintln!("{} could not be removed; `linn orphan clean` will find them", count(done.left, "file"));
+        }
+    } else {
         let now = table.rollback(&to).await?;
-        eprintln!("snapshot {} is the latest", now.id);
+        eprintln!("snapshot {} is the latest; files that only later ones had go with `linn orphan clean`", now.id);
     }
     Ok(())
 }
 
-fn show(context: &Context, plan: &RollbackPlan) -> Result<()> {
+fn show(context: &Context, plan: &RollbackPlan, frees: Option<&Removal>) -> Result<()> {
     let gone: Vec<(&str, String)> = plan
         .snapshots
         .iter()
         .map(|id| ("snapshot", id.to_string()))
         .chain(plan.changelogs.iter().map(|id| ("changelog", id.to_string())))
         .chain(plan.tags.iter().map(|(id, name)| ("tag", format!("{name} (snapshot {id})"))))
+        .chain(frees.into_iter().flat_map(Removal::iter).map(|file| ("file", file.path.clone())))
         .collect();
-    eprintln!("would go back to snapshot {}", plan.target.id);
     Columns::new()
         .text("taken away", gone.iter().map(|(kind, _)| *kind))
         .text("name", gone.iter().map(|(_, name)| name))
         .show(context.output)
 }
 
-fn target(to: &RollbackTarget) -> Result<RollbackTo> {
-    match (to.snapshot, &to.tag, to.timestamp, to.watermark) {
+fn target(table: &Table, to: &RollbackTarget) -> Result<RollbackTo> {
+    match (to.snapshot, &to.tag, &to.timestamp, to.watermark) {
         (Some(id), ..) => Ok(RollbackTo::Snapshot(SnapshotId(id))),
         (_, Some(tag), ..) => Ok(RollbackTo::Tag(tag.clone())),
-        (_, _, Some(millis), _) => Ok(RollbackTo::Time(millis)),
+        (_, _, Some(time), _) => Ok(RollbackTo::Time(parse_time(table, time)?)),
         (.., Some(watermark)) => Ok(RollbackTo::Watermark(watermark)),
         (None, None, None, None) => Err(Error::invalid("where to go back to is not said")),
     }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use linn::core::Snapshots;
+use linn::core::maintain::{earliest_to_repair, repair_earliest};
 use linn::format::snapshot::Snapshot;
 use linn::{Error, ErrorKind, Result, SnapshotId, Table};
 
+use super::sure::agreed;
 use super::{diff, rollback};
 use crate::args::SnapshotCommand;
 use crate::context::Context;
@@ -21,6 +23,17 @@ pub(super) async fn run(context: &Context, command: SnapshotCommand) -> Result<(
             let json: serde_json::Value = serde_json::from_slice(&snapshot.to_json()?)
                 .map_err(|e| Error::internal("a snapshot is not JSON").with_source(e))?;
             print(&serde_json::to_string_pretty(&json).unwrap_or_default())
+        }
+        SnapshotCommand::RepairEarliest { table, id, sure } => {
+            let table = context.table(&table).await?;
+            let id = SnapshotId(id);
+            let now = earliest_to_repair(&table, id).await?;
+            if agreed(&format!("let the history of {} begin with snapshot {id} instead of {now}", table.name()), &sure)?
+            {
+                repair_earliest(&table, id).await?;
+                eprintln!("the history of {} begins with snapshot {id}", table.name());
+            }
+            Ok(())
         }
         SnapshotCommand::Rollback(args) => rollback::run(context, &args).await,
         SnapshotCommand::Diff(args) => diff::run(context, &args).await,

@@ -28,7 +28,7 @@ pub(super) fn confirmed(what: &str, yes: bool) -> Result<bool> {
     }
     if !std::io::stdin().is_terminal() {
         return Err(Error::invalid(format!("to {what} has to be confirmed"))
-            .with_hint("add --yes to have it done; where there is --dry-run, it shows what would be"));
+            .with_hint("add --yes to have it done, or --dry-run to see what would be"));
     }
     eprint!("{what}? [y/N] ");
     let mut answer = String::new();

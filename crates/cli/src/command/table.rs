@@ -1,12 +1,14 @@
-//! `linn table list, create, drop`.
+//! `linn table list, create, drop, purge`.
 
+use linn::core::maintain::{Contents, contents};
 use linn::format::types::{DataField, DataType};
-use linn::{Error, NewTable, Result, ResultExt};
+use linn::{Error, ErrorKind, NewTable, Result, ResultExt};
 
-use super::sure::confirmed;
-use crate::args::CreateArgs;
+use super::removal::bytes;
+use super::sure::agreed;
+use crate::args::{CreateArgs, Sure};
 use crate::context::{Context, identifier, options, warn_of_slips};
-use crate::output::Columns;
+use crate::output::{Columns, count};
 
 pub(super) async fn list(context: &Context, database: &str) -> Result<()> {
     let tables = context.catalog()?.list_tables(database).await?;
@@ -50,25 +52,64 @@ pub(super) fn column(text: &str) -> Result<DataField> {
     }
 }
 
-pub(super) async fn drop(context: &Context, name: &str, if_exists: bool, yes: bool) -> Result<()> {
+pub(super) async fn drop(context: &Context, name: &str, if_exists: bool, sure: &Sure) -> Result<()> {
     let id = identifier(name)?;
-    if !confirmed(&format!("drop {id} with all its files"), yes)? {
-        eprintln!("nothing was dropped");
-        return Ok(());
+    let catalog = context.catalog()?;
+    if id != id.base() {
+        // The catalog says what else to do.
+        return catalog.drop_table(&id, if_exists).await;
     }
-    context.catalog()?.drop_table(&id, if_exists).await?;
-    eprintln!("table {id} is gone");
+    let held = match catalog.table(&id).await {
+        Ok(table) => contents(&table).await?,
+        Err(e) if e.kind() == ErrorKind::NotFound && if_exists && !sure.yes => {
+            eprintln!("there is no table {id}");
+            return Ok(());
+        }
+        // What is damaged can be dropped all the same.
+        Err(e) if e.kind() == ErrorKind::NotFound && !sure.yes => return Err(e),
+        Err(_) => Vec::new(),
+    };
+    if sure.dry_run {
+        show(context, &held)?;
+    }
+    if agreed(&format!("drop {id} with all its files{}", total(&held)), sure)? {
+        catalog.drop_table(&id, if_exists).await?;
+        eprintln!("table {id} is gone");
+    }
     Ok(())
 }
 
-pub(super) async fn purge(context: &Context, name: &str, yes: bool) -> Result<()> {
+pub(super) async fn purge(context: &Context, name: &str, sure: &Sure) -> Result<()> {
     let table = context.table(name).await?;
-    let what = format!("remove all rows of {}, with its tags, branches, consumers and history", table.name());
-    if confirmed(&what, yes)? {
+    let mut held = contents(&table).await?;
+    held.retain(|contents| contents.kind != "schema");
+    if sure.dry_run {
+        show(context, &held)?;
+    }
+    let name = table.name();
+    let what = format!("remove all rows of {name}, with its tags, branches, consumers and history{}", total(&held));
+    if agreed(&what, sure)? {
         let files = linn::core::maintain::purge(&table).await?;
-        eprintln!("{} is empty; {files} files are gone", table.name());
+        eprintln!("{name} is empty; deleted {}", count(files, "file"));
     }
     Ok(())
+}
+
+/// Files and bytes of a table, in words.
+pub(super) fn total(held: &[Contents]) -> String {
+    let sum = |of: fn(&Contents) -> u64| held.iter().map(of).sum::<u64>();
+    match sum(|contents| contents.files) {
+        0 => String::new(),
+        files => format!(" ({}, {})", count(files, "file"), bytes(sum(|contents| contents.bytes))),
+    }
+}
+
+fn show(context: &Context, held: &[Contents]) -> Result<()> {
+    Columns::new()
+        .text("kind", held.iter().map(|contents| &contents.kind))
+        .number("files", held.iter().map(|contents| i64::try_from(contents.files).ok()))
+        .number("bytes", held.iter().map(|contents| i64::try_from(contents.bytes).ok()))
+        .show(context.output)
 }
 
 #[cfg(test)]

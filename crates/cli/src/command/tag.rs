@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use linn::core::Tags;
+use linn::core::maintain::parse_time;
 use linn::core::tag::{OlderThan, Retained, TagOf};
 use linn::format::options::parse_duration;
 use linn::{Result, SnapshotId, Table};
@@ -10,14 +11,15 @@ use linn::{Result, SnapshotId, Table};
 use super::sure::{agreed, confirmed};
 use crate::args::{TagCommand, TagTarget};
 use crate::context::Context;
-use crate::output::{Columns, time};
+use crate::output::{Columns, count, span, time};
 
 pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
     match command {
         TagCommand::List { table } => list(context, &context.table(&table).await?).await,
         TagCommand::Create { table, name, of, time_retained } => {
             let retained = duration(time_retained.as_deref())?.map_or(Retained::Default, Retained::For);
-            let snapshot = context.table(&table).await?.create_tag(&name, target(&of), retained).await?;
+            let table = context.table(&table).await?;
+            let snapshot = table.create_tag(&name, target(&table, &of)?, retained).await?;
             eprintln!("tag {name} is of snapshot {}", snapshot.id);
             Ok(())
         }
@@ -39,7 +41,7 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
         TagCommand::Replace { table, name, of, time_retained, sure } => {
             let (table, time) = (context.table(&table).await?, duration(time_retained.as_deref())?);
             let former = Tags::new(&table).get(&name).await?.snapshot.id;
-            let snapshot = table.snapshot_to_tag(target(&of)).await?.id;
+            let snapshot = table.snapshot_to_tag(target(&table, &of)?).await?.id;
             let what = format!("make tag {name} of snapshot {former} be of snapshot {snapshot}");
             if agreed(&what, &sure)? {
                 let snapshot = table.replace_tag(&name, TagOf::Id(snapshot), time).await?;
@@ -51,7 +53,8 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
             let table = context.table(&table).await?;
             let older_than = older_than.as_deref().map(OlderThan::parse).transpose()?;
             let expired = table.expired_tags(older_than).await?;
-            if sure.dry_run {
+            if sure.dry_run && !expired.is_empty() {
+                eprintln!("would delete {}", count(expired.len(), "tag"));
                 return Columns::new()
                     .text("tag", expired.iter().map(|tag| &tag.name))
                     .number("snapshot", expired.iter().map(|tag| tag.snapshot.0))
@@ -60,8 +63,8 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
             }
             if expired.is_empty() {
                 eprintln!("no tag's time is over");
-            } else if confirmed(&format!("delete {} tags", expired.len()), sure.yes)? {
-                eprintln!("{} tags are gone", table.expire_tags(older_than).await?.len());
+            } else if confirmed(&format!("delete {}", count(expired.len(), "tag")), sure.yes)? {
+                eprintln!("deleted {}", count(table.expire_tags(older_than).await?.len(), "tag"));
             }
             Ok(())
         }
@@ -72,13 +75,13 @@ fn duration(text: Option<&str>) -> Result<Option<Duration>> {
     text.map(parse_duration).transpose()
 }
 
-fn target(of: &TagTarget) -> TagOf {
-    match (of.snapshot, of.timestamp, of.watermark) {
+fn target(table: &Table, of: &TagTarget) -> Result<TagOf> {
+    Ok(match (of.snapshot, &of.timestamp, of.watermark) {
         (Some(id), ..) => TagOf::Id(SnapshotId(id)),
-        (_, Some(millis), _) => TagOf::Time(millis),
+        (_, Some(time), _) => TagOf::Time(parse_time(table, time)?),
         (.., Some(watermark)) => TagOf::Watermark(watermark),
         (None, None, None) => TagOf::Latest,
-    }
+    })
 }
 
 async fn list(context: &Context, table: &Table) -> Result<()> {
@@ -89,9 +92,6 @@ async fn list(context: &Context, table: &Table) -> Result<()> {
         .text("committed", all.iter().map(|(_, tag)| time(tag.snapshot.time_millis)))
         .number("records", all.iter().map(|(_, tag)| tag.snapshot.total_record_count))
         .text("created", all.iter().map(|(_, tag)| tag.create_time.map(|t| t.to_string()).unwrap_or_default()))
-        .text(
-            "kept for",
-            all.iter().map(|(_, tag)| tag.time_retained.map(|d| format!("{} s", d.as_secs())).unwrap_or_default()),
-        )
+        .text("kept for", all.iter().map(|(_, tag)| tag.time_retained.map(span).unwrap_or_default()))
         .show(context.output)
 }

@@ -6,7 +6,7 @@ use linn::format::file::DataFileMeta;
 use linn::{Result, Table};
 
 use super::files::{Bucket, key};
-use crate::output::size;
+use crate::output::{count, size};
 
 /// A line of the drawing with those below it.
 struct Node {
@@ -47,7 +47,7 @@ fn of_bucket(table: &Table, bucket: &Bucket) -> Result<Node> {
 }
 
 fn of_file(table: &Table, file: &DataFileMeta) -> Result<Node> {
-    let mut text = format!("{}  {}, {} rows", file.file_name, size(file.file_size), file.row_count);
+    let mut text = format!("{}  {}, {}", file.file_name, size(file.file_size), count(file.row_count, "row"));
     if let Some(deletes) = file.delete_row_count.filter(|n| *n > 0) {
         text.push_str(&format!(" ({deletes} deletes)"));
     }
@@ -58,9 +58,9 @@ fn of_file(table: &Table, file: &DataFileMeta) -> Result<Node> {
 }
 
 fn sum<'f>(files: impl Iterator<Item = &'f DataFileMeta>) -> String {
-    let (count, bytes, rows) = files
+    let (number, bytes, rows) = files
         .fold((0, 0i64, 0i64), |(n, b, r), f| (n + 1, b.saturating_add(f.file_size), r.saturating_add(f.row_count)));
-    format!("{count} {}, {}, {rows} rows", if count == 1 { "file" } else { "files" }, size(bytes))
+    format!("{}, {}, {}", count(number, "file"), size(bytes), count(rows, "row"))
 }
 
 fn lines(nodes: &[Node], indent: &str, text: &mut String) {

@@ -73,6 +73,21 @@ pub(crate) fn size(bytes: i64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
+/// So many of something: `1 file`, `2 files`.
+pub(crate) fn count(number: impl std::fmt::Display, noun: &str) -> String {
+    let number = number.to_string();
+    let end = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{end}")
+}
+
+/// A time span in the largest unit that it is a whole number of: `30 d`, `90 min`.
+pub(crate) fn span(time: std::time::Duration) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms")];
+    let millis = time.as_millis();
+    let unit = units.into_iter().find(|(unit, _)| millis.is_multiple_of(*unit) && millis > 0);
+    unit.map_or_else(|| "0 ms".to_owned(), |(unit, name)| format!("{} {name}", millis / unit))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +97,18 @@ mod tests {
         assert_eq!(size(0), "0 B");
         assert_eq!(size(1536), "1.5 KiB");
         assert_eq!(size(3 << 30), "3.0 GiB");
+    }
+
+    #[test]
+    fn one_of_something_is_one() {
+        assert_eq!(
+            (count(1, "row"), count(0, "row"), count(21, "row")),
+            ("1 row".into(), "0 rows".into(), "21 rows".into())
+        );
+        let span = |seconds| span(std::time::Duration::from_secs(seconds));
+        assert_eq!(
+            (span(2_592_000), span(5_400), span(61), span(0)),
+            ("30 d".into(), "90 min".into(), "61 s".into(), "0 ms".into())
+        );
     }
 }

@@ -19,7 +19,7 @@ use crate::args::OutputFormat;
 use flat::flat;
 
 pub(crate) use change::ChangeSink;
-pub(crate) use columns::{Columns, size, time};
+pub(crate) use columns::{Columns, count, size, span, time};
 pub(crate) use stream::{Out, is_broken};
 
 /// Rows of a table that are shown on a terminal.

@@ -120,7 +120,7 @@ fn a_dry_run_writes_nothing() {
     let place = table();
     place.write("good.csv", "id,n\n1,1\n");
     let ended = place.run(&["table", "import", "default.t", "good.csv", "--dry-run"]);
-    assert!(ended.code == 0 && ended.err.contains("1 rows would be imported"), "{}", ended.err);
+    assert!(ended.code == 0 && ended.err.contains("1 row would be imported"), "{}", ended.err);
     assert_eq!(rows(&place), "");
     place.ok(&["table", "import", "default.new", "good.csv", "--create", "--dry-run"]);
     place.fails(&["table", "show", "default.new"], 3);

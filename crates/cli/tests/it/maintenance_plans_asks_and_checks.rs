@@ -55,6 +55,10 @@ fn partitions_are_listed_dropped_expired_and_marked() {
     assert_eq!(lines(&place, &["partition", "list", "default.e"]).len(), 1);
     place.ok(&["partition", "mark-done", "default.e", "day=2024-01-02"]);
     assert!(place.path().join("warehouse/default.db/e/day=2024-01-02/_SUCCESS").exists());
+    let idle = ["partition", "mark-done", "default.e", "--idle", "0 ms", "--time-interval", "1 d"];
+    assert_eq!(lines(&place, &[&idle[..], &["--dry-run"]].concat()), Vec::<String>::new(), "it is marked");
+    place.ok(&["table", "upsert", "default.e", "e.csv"]);
+    assert!(place.run(&idle).err.contains("day=2024-01-01/_SUCCESS is there"));
     let updated = [
         "partition",
         "expire",
@@ -82,7 +86,11 @@ fn orphans_go_and_broken_tables_are_told() {
     place.fails(&["orphan", "clean", "default.e", "--older-than", "9999-01-01", "--yes"], 2);
     place.ok(&["orphan", "clean", "default.e", "--yes"]);
     assert!(!folder.join("manifest-lost-0").exists());
+    let counts = lines(&place, &["manifest", "compact", "default.e", "--dry-run"]);
+    assert!(counts.len() == 1 && !counts[0].starts_with("1,"), "{counts:?}");
     place.ok(&["manifest", "compact", "default.e"]);
+    assert!(lines(&place, &["manifest", "compact", "default.e", "--dry-run"])[0].starts_with("1,"));
+    assert!(place.run(&["manifest", "repair", "default.e"]).err.contains("no manifest"));
     assert_eq!(lines(&place, &["check", "default.e", "--deep"]), Vec::<String>::new());
 
     let lost = lines(&place, &["files", "list", "default.e"]).len();
@@ -97,8 +105,33 @@ fn orphans_go_and_broken_tables_are_told() {
     assert!(lines(&place, &["files", "list", "default.e"]).len() < lost);
     assert_eq!(lines(&place, &["table", "read", "default.e"]).len(), 1);
     place.fails(&["table", "purge", "default.e"], 2);
+    let plan = lines(&place, &["table", "purge", "default.e", "--dry-run"]);
+    assert!(plan[0].starts_with("data,") && !plan.iter().any(|line| line.starts_with("schema,")), "{plan:?}");
+    assert_eq!(lines(&place, &["table", "read", "default.e"]).len(), 1);
     place.ok(&["table", "purge", "default.e", "--yes"]);
     assert_eq!((snapshots(&place), lines(&place, &["check", "default.e"]).len()), (1, 0));
+}
+
+#[test]
+fn lost_metadata_is_left_out() {
+    let place = events();
+    let table = place.path().join("warehouse/default.db/e");
+    let first = snapshots(&place) - 1;
+    std::fs::remove_file(table.join(format!("snapshot/snapshot-{first}"))).unwrap();
+    let last = (first + 1).to_string();
+    place.fails(&["snapshot", "repair-earliest", "default.e", "2", "--yes"], 2);
+    place.fails(&["snapshot", "repair-earliest", "default.e", &last], 2);
+    place.ok(&["snapshot", "repair-earliest", "default.e", &last, "--yes"]);
+    assert_eq!(std::fs::read_to_string(table.join("snapshot/EARLIEST")).unwrap(), last);
+
+    let sql = "SELECT file_name FROM \"e$manifests\" ORDER BY num_added_files DESC LIMIT 1";
+    let manifest = lines(&place, &["sql", "-c", sql]).remove(0);
+    std::fs::remove_file(table.join("manifest").join(&manifest)).unwrap();
+    let plan = lines(&place, &["manifest", "repair", "default.e", "--dry-run"]);
+    assert!(plan.len() == 1 && plan[0].contains(&manifest), "{plan:?}");
+    place.fails(&["manifest", "repair", "default.e"], 2);
+    place.ok(&["manifest", "repair", "default.e", "--yes"]);
+    place.ok(&["table", "read", "default.e"]);
 }
 
 #[test]

@@ -74,6 +74,13 @@ fn every_start_is_a_start() {
     }
     place.fails(&["table", "tail", "default.t", "--no-follow", "--select", "x"], 3);
     place.fails(&["table", "tail", "default.t", "--no-follow", "--where", "k + 1 = 2"], 5);
+    let rows = |filter: &str| {
+        let csv = tail(&place, &["-o", "csv", "--from", "full", "--where", filter]);
+        csv.lines().skip(1).map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(rows("v LIKE 'b%' AND k IN (1, 2, 9)"), "+I,2,b");
+    assert_eq!(rows("NOT (k BETWEEN 3 AND 9) AND v IS NOT NULL"), "+I,2,b");
+    assert_eq!(rows("v NOT LIKE 'b%' OR v IS NULL"), "");
 }
 
 #[test]
@@ -91,12 +98,25 @@ fn a_consumer_goes_on_where_it_was() {
     assert_eq!(next(&[]), Vec::<String>::new());
     place.ok(&["sql", "-c", "INSERT INTO t VALUES (9, 'z')"]);
     assert_eq!(next(&[]), ["+I,9,z"]);
-    place.ok(&["consumer", "reset", "default.t", "c", "--next-snapshot", "6"]);
+    let reset = ["consumer", "reset", "default.t", "c", "--next-snapshot", "6"];
+    assert!(place.fails(&reset, 2).contains("instead of "));
+    assert!(place.run(&[&reset[..], &["--dry-run"]].concat()).err.contains("would let c read snapshot 6"));
+    place.ok(&[&reset[..], &["--yes"]].concat());
     assert_eq!(next(&[]), ["-D,1,c", "+I,9,z"]);
     place.fails(&["consumer", "reset", "default.t", "c", "--next-snapshot", "99"], 2);
-    place.ok(&["consumer", "delete", "default.t", "c"]);
+    // A new one takes nothing from anybody.
+    place.ok(&["consumer", "reset", "default.t", "d", "--next-snapshot", "1"]);
+    let idle = place.run(&["consumer", "expire", "default.t", "--idle", "1 d", "--dry-run"]);
+    assert!(idle.code == 0 && idle.err.contains("no consumer"), "{}", idle.err);
+    place.fails(&["consumer", "expire", "default.t"], 2);
+    let some = ["consumer", "delete", "default.t", "c", "d"];
+    place.fails(&some, 2);
+    assert!(place.run(&[&some[..], &["--dry-run"]].concat()).err.contains("would forget c, d of default.t"));
+    place.fails(&["consumer", "delete", "default.t", "c", "nobody", "--yes"], 3);
+    assert_eq!(place.ok(&["consumer", "list", "default.t", "-o", "ndjson"]).lines().count(), 2);
+    place.ok(&[&some[..], &["--yes"]].concat());
     assert_eq!(place.ok(&["consumer", "list", "default.t", "-o", "ndjson"]), "");
-    let gone = place.fails(&["consumer", "delete", "default.t", "c"], 3);
+    let gone = place.fails(&["consumer", "delete", "default.t", "c", "--yes"], 3);
     assert!(gone.contains("no consumers"), "{gone}");
     assert_eq!(next(&[]).len(), 6);
 }

@@ -78,7 +78,7 @@ fn rows_go_by_their_keys_alone() {
     place.ok(&["table", "import", "default.k", "k.csv"]);
     place.write("gone.ndjson", "{\"id\":1,\"day\":\"2020-01-01\",\"why\":\"x\"}\n{\"id\":9,\"day\":\"2020-01-01\"}\n");
     let ended = place.run(&["table", "delete", "default.k", "gone.ndjson"]);
-    assert!(ended.code == 0 && ended.err.contains("1 rows deleted"), "{}", ended.err);
+    assert!(ended.code == 0 && ended.err.contains("1 row deleted"), "{}", ended.err);
     let left = place.ok(&["-o", "csv", "sql", "-c", "SELECT id, day FROM k ORDER BY day, id"]);
     assert_eq!(left, "id,day\n2,2020-01-01\n1,2020-01-02\n");
     place.write("short.csv", "id\n1\n");
@@ -135,7 +135,20 @@ fn schemas_change_and_tables_are_dropped() {
     place.ok(&["table", "alter", "default.o", "--rename-to", "default.p"]);
     assert_eq!(place.ok(&["-o", "csv", "table", "list"]), "table\np\n");
     let refused = place.fails(&["table", "drop", "default.p"], 2);
-    assert!(refused.contains("--yes"), "{refused}");
+    assert!(refused.contains("--yes") && refused.contains(" files, "), "{refused}");
+    let plan = place.ok(&["-o", "csv", "table", "drop", "default.p", "--dry-run"]);
+    assert!(plan.starts_with("kind,files,bytes\n") && plan.contains("\nschema,"), "{plan}");
+    assert_eq!(place.ok(&["-o", "csv", "table", "list"]), "table\np\n");
+    let plan = place.ok(&["-o", "csv", "db", "drop", "default", "--cascade", "--dry-run"]);
+    assert!(plan.starts_with("table,files,bytes\np,"), "{plan}");
+    place.fails(&["table", "drop", "default.p$snapshots", "--dry-run"], 2);
     place.ok(&["table", "drop", "default.p", "--yes"]);
     assert_eq!(place.ok(&["-o", "csv", "table", "list"]), "table\n");
+    place.fails(&["table", "drop", "default.p"], 3);
+    place.ok(&["table", "drop", "default.p", "--if-exists"]);
+    place.ok(&["db", "create", "d"]);
+    place.fails(&["db", "drop", "d"], 2);
+    place.ok(&["db", "drop", "d", "--yes"]);
+    place.fails(&["db", "drop", "d", "--yes"], 3);
+    place.ok(&["db", "drop", "d", "--if-exists"]);
 }
