@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use linn_format::partition::escape;
+use linn_format::partition::partition_from_values;
+use linn_format::row::BinaryRow;
 use linn_format::snapshot::SuccessFile;
 use linn_format::{Error, ErrorKind, Result, ResultExt};
 
-use super::partition::{PartitionSummary, partitions};
+use super::partition::{PartitionSummary, partitions, values};
 use super::time::TimeFormat;
 use crate::table::Table;
 
@@ -36,7 +37,7 @@ pub async fn mark_partitions(table: &Table, partitions: &[PartitionSummary]) -> 
     check_actions(table)?;
     let mut paths = Vec::with_capacity(partitions.len());
     for partition in partitions {
-        let path = path_of(table, partition)?;
+        let path = mark_of(table, &partition.partition)?;
         mark(table, &path).await?;
         paths.push(path);
     }
@@ -61,7 +62,9 @@ pub async fn idle_partitions(table: &Table, idle: Duration, interval: Duration) 
     let before = clock.now_millis().saturating_add(offset).saturating_sub(millis(idle));
     let mut finished = Vec::new();
     for partition in partitions(table).await? {
-        let Some(begin) = format.time(&keys, &partition.values) else { continue };
+        let readable = values(table, &partition.partition, false)?;
+        let begin = format.time(&keys, &partition.values).or_else(|| format.time(&keys, &readable));
+        let Some(begin) = begin else { continue };
         let end = begin.and_utc().timestamp_millis().saturating_add(millis(interval));
         let newest = partition.newest.unwrap_or(i64::MIN);
         if end.max(newest) < before && !is_marked(table, &partition, newest.saturating_sub(offset)).await? {
@@ -73,17 +76,12 @@ pub async fn idle_partitions(table: &Table, idle: Duration, interval: Duration) 
 
 /// Whether a partition was marked when its newest file was there.
 async fn is_marked(table: &Table, partition: &PartitionSummary, newest: i64) -> Result<bool> {
-    let path = path_of(table, partition)?;
+    let path = mark_of(table, &partition.partition)?;
     match table.storage().read(&path, None).await {
         Ok(bytes) => Ok(SuccessFile::from_json(&bytes).context("path", path)?.modification_time >= newest),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
         Err(e) => Err(e),
     }
-}
-
-fn path_of(table: &Table, partition: &PartitionSummary) -> Result<String> {
-    let folders = table.partition_folders(&partition.partition)?;
-    Ok(format!("{}/{folders}/{}", table.path(), SuccessFile::NAME))
 }
 
 /// Whether the actions that the table's options name can be done.
@@ -118,8 +116,10 @@ pub(crate) async fn mark(table: &Table, path: &str) -> Result<()> {
     table.storage().put(path, Bytes::from(mark.to_json()?)).await
 }
 
-/// Where the mark of a partition lies. The values are taken as they are given, as paths spell them.
+/// The mark of a partition that need not be there, of which all values are named. They are read as values of their columns, so
+/// that the mark lies where the data does, however a day is spelled.
 fn path(table: &Table, partition: &[(String, String)]) -> Result<String> {
+    let fields = table.schema().partition_fields();
     let keys = &table.schema().partition_keys;
     if keys.is_empty() {
         return Err(Error::invalid("the table has no partitions").with("table", table.name()));
@@ -129,10 +129,12 @@ fn path(table: &Table, partition: &[(String, String)]) -> Result<String> {
             .with("table", table.name())
             .with_hint(format!("name {}", keys.join(", "))));
     }
-    let part = |key: &String| match partition.iter().find(|(name, _)| name == key) {
-        Some((_, value)) => Ok(format!("{}={}", escape(key), escape(value))),
-        None => Err(Error::invalid(format!("the partition key {key} has no value")).with("table", table.name())),
-    };
-    let parts = keys.iter().map(part).collect::<Result<Vec<_>>>()?;
-    Ok(format!("{}/{}/{}", table.path(), parts.join("/"), SuccessFile::NAME))
+    let row = partition_from_values(partition, &fields, table.options().partition_default_name())
+        .map_err(|e| e.with("table", table.name()))?;
+    mark_of(table, &row)
+}
+
+/// Where the mark of a partition lies.
+fn mark_of(table: &Table, partition: &BinaryRow) -> Result<String> {
+    Ok(format!("{}/{}/{}", table.path(), table.partition_folders(partition)?, SuccessFile::NAME))
 }

@@ -64,7 +64,7 @@ pub async fn partitions(table: &Table) -> Result<Vec<PartitionSummary>> {
             Some(summary) => summary,
             None => {
                 let partition = BinaryRow::from_serialized(bytes.to_vec())?;
-                let values = values(table, &partition)?;
+                let values = values(table, &partition, true)?;
                 let newest = newest.get(bytes).copied().flatten();
                 let summary = PartitionSummary { partition, values, files: 0, bytes: 0, rows: 0, newest };
                 found.entry(bytes.to_vec()).or_insert(summary)
@@ -79,11 +79,12 @@ pub async fn partitions(table: &Table) -> Result<Vec<PartitionSummary>> {
     Ok(all)
 }
 
-fn values(table: &Table, partition: &BinaryRow) -> Result<Vec<Option<String>>> {
+/// The values of a partition as text: internal ones, such as the number of a day, or as a person writes them.
+pub(super) fn values(table: &Table, partition: &BinaryRow, internal: bool) -> Result<Vec<Option<String>>> {
     let fields = table.schema().partition_fields();
     let datums = partition.datums(fields.iter().map(|field| &field.data_type))?;
     let text = |(datum, field): (Option<linn_format::datum::Datum>, &&linn_format::types::DataField)| {
-        datum.map(|datum| partition_value(&datum, &field.data_type, true)).transpose()
+        datum.map(|datum| partition_value(&datum, &field.data_type, internal)).transpose()
     };
     datums.into_iter().zip(&fields).map(text).collect()
 }

@@ -97,7 +97,7 @@ async fn expire_snapshots() {
 #[tokio::test]
 async fn expire_changelogs() {
     let (session, place) = place();
-    table(&session, ", 'changelog-producer' = 'input', 'changelog.num-retained.max' = '100'").await;
+    table(&session, ", 'changelog-producer' = 'input', 'changelog.time-retained' = '10 d'").await;
     run(&session, "INSERT INTO t VALUES (4, 'd'); INSERT INTO t VALUES (5, 'e')").await;
     assert_eq!(rows(&session, "CALL sys.expire_snapshots('t', retain_max => 1, retain_min => 1)").await, ["4"]);
     let kept = async || {

@@ -157,6 +157,7 @@ async fn system_tables_are_filtered_and_there_are_those_of_all_tables() {
     run(
         &session,
         "CREATE TABLE i (a INT, b STRING) WITH ('file-index.bloom-filter.columns' = 'a,b', \
+         'file-index.bloom-filter.a.items' = '10', 'file-index.bloom-filter.b.items' = '10', \
          'file-index.in-manifest-threshold' = '1 b'); INSERT INTO i VALUES (1, 'x'); \
          ALTER TABLE i SET ('file-index.in-manifest-threshold' = '1 mb'); INSERT INTO i VALUES (2, 'y')",
     )
