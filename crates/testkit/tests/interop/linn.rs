@@ -338,6 +338,21 @@ impl Ring {
         })
     }
 
+    /// What differs between these rows and those that Linn reads; the error, where it cannot.
+    pub(crate) fn differs(&self, expected: &[Value]) -> Option<String> {
+        self.runtime.block_on(async {
+            let table = self.table().await;
+            let mut batches = Vec::new();
+            for split in table.scan().plan().await.unwrap().splits {
+                match table.read().build().unwrap().stream(&split).await.unwrap().try_collect::<Vec<_>>().await {
+                    Ok(read) => batches.extend(read),
+                    Err(e) => return Some(e.to_string()),
+                }
+            }
+            difference(expected, &render::rows(&batches, &table.schema().fields), &Rules::of(table.schema()))
+        })
+    }
+
     /// The table keeps all its promises.
     pub(crate) fn whole(&self, what: &str) {
         let report = self.runtime.block_on(async { check(&self.table().await, Depth::Deep).await.unwrap() });
