@@ -17,6 +17,15 @@ pub(crate) struct Args {
     /// Bugs to plant, such as H7 or H1,H2: a seed that catches one fails
     #[arg(long, value_name = "BUGS")]
     plant: Option<String>,
+    /// Histories made for these bugs, without them
+    #[arg(long, value_name = "BUGS")]
+    stage: Option<String>,
+    /// Say of each planted bug, or of those of `--plant`, how it is caught
+    #[arg(long)]
+    trials: bool,
+    /// Cut every effect of the pieces of work whose names contain this
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    cuts: Option<String>,
     /// More actors and longer histories
     #[arg(long)]
     large: bool,
@@ -55,6 +64,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     if let Some(plant) = &args.plant {
         sim.args(["--plant", plant]);
+    }
+    if let Some(stage) = &args.stage {
+        sim.args(["--stage", stage]);
+    }
+    if args.trials {
+        sim.arg("--trials");
+    }
+    if let Some(name) = &args.cuts {
+        sim.args(["--cuts", name]);
     }
     if args.large {
         sim.arg("--large");

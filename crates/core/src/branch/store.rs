@@ -114,7 +114,7 @@ impl Branches {
         if self.exists(name).await? { Ok(()) } else { Err(self.absent(name).await) }
     }
 
-    /// Makes a branch: empty, or with the snapshot of a tag.
+    /// Makes a branch: empty, or with the snapshot of a tag. What is left of one whose making was cut off is made anew.
     ///
     /// # Errors
     /// `AlreadyExists` when the name is taken, `NotFound` for a tag that is not there, `Invalid` for a name that cannot be
@@ -122,10 +122,13 @@ impl Branches {
     pub async fn create(&self, name: &str, tag: Option<&str>) -> Result<()> {
         check_name(name)?;
         let branch = self.table.with_options(&[("branch", name)].into_iter().collect())?;
-        if self.exists(name).await? {
-            return Err(Error::already_exists(format!("branch {name:?}")).with("table", self.table.name()));
-        }
         let schemas = Schemas::new(&self.table);
+        if self.exists(name).await? {
+            if self.is_whole(&schemas, &Schemas::new(&branch)).await? {
+                return Err(Error::already_exists(format!("branch {name:?}")).with("table", self.table.name()));
+            }
+            self.storage().delete_dir(&self.path(name)).await?;
+        }
         let newest = match tag {
             Some(tag) => {
                 let found = Tags::new(&self.table).get(tag).await?;
@@ -139,11 +142,17 @@ impl Branches {
                 None => return Err(Error::not_found("no table").with("table", self.table.name())),
             },
         };
-        // From the newest on: where this ends too early, reading says which schema is missing.
+        // From the newest on: where this ends too early, reading says which schema is missing, and the first one is not there.
         for id in schemas.list().await?.into_iter().rev().filter(|id| *id <= newest) {
             self.copy_schema(&schemas, &Schemas::new(&branch), id).await?;
         }
         Ok(())
+    }
+
+    /// Whether the making of a branch came to its end: the table's first schema is what is brought last.
+    async fn is_whole(&self, ours: &Schemas, theirs: &Schemas) -> Result<bool> {
+        let (first, there) = (ours.list().await?.first().copied(), theirs.list().await?);
+        Ok(first.is_none_or(|first| there.contains(&first)))
     }
 
     pub(super) async fn put(&self, path: &str, bytes: Vec<u8>) -> Result<()> {

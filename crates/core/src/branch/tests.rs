@@ -151,6 +151,31 @@ async fn a_fast_forward_that_is_cut_short_is_done_by_doing_it_again() {
     assert!(cuts >= 6, "{cuts}");
 }
 
+#[tokio::test]
+async fn regress_a_branch_whose_making_was_cut_short_is_made_by_making_it_again() {
+    let mut cuts = 0;
+    for (cut, applied) in (0..).flat_map(|cut| [(cut, false), (cut, true)]) {
+        let (store, table) = tagged().await;
+        let faulty = Faulty::new(store);
+        faulty.stop_after(cut, applied);
+        let broken = Table::new("db.t", "db.db/t", table.schema().clone(), env(Arc::new(faulty.clone()), 3));
+        let _ = Branches::new(&broken).create("b", Some("t")).await;
+        if !faulty.stopped() {
+            break;
+        }
+        cuts += 1;
+        let branches = Branches::new(&table);
+        match branches.create("b", Some("t")).await {
+            Ok(()) => {}
+            // Only the answer was lost.
+            Err(e) => assert!(e.kind() == ErrorKind::AlreadyExists && applied, "after {cut}: {e:?}"),
+        }
+        assert_eq!(files(&branches.table("b").await.unwrap()).await, ["f1", "f2"], "after {cut}");
+        assert_eq!(branches.create("b", Some("t")).await.unwrap_err().kind(), ErrorKind::AlreadyExists);
+    }
+    assert!(cuts >= 4, "{cuts}");
+}
+
 /// Partitions by the first column, each layer's with how many files.
 async fn layered(table: &Table) -> Vec<(Option<String>, Vec<i32>)> {
     let mut found = Vec::new();

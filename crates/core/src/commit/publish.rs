@@ -2,7 +2,8 @@
 //!
 //! Creating the same bytes under the same name again is harmless: if one of the creations succeeds, it is this snapshot, and
 //! once another snapshot has the number, none of them can succeed any more. So an uncertain creation is repeated, never
-//! replaced by another (spec: reliability.md H1–H4, cases Q1, Q2).
+//! replaced by another (spec: reliability.md H1–H4, cases Q1, Q2). What is read back decides only when it is whole: a file that
+//! comes back cut off says nothing about whose it is.
 
 use bytes::Bytes;
 use linn_format::snapshot::Snapshot;
@@ -56,8 +57,13 @@ pub(super) async fn publish(
         uncertain |= may_be_there;
         match table.storage().read(&path, None).await {
             Ok(there) if there == bytes => return Ok(Published::Done),
-            Ok(_) => return Ok(Published::Taken),
-            Err(e) => tracing::debug!(path, error = %e, "snapshot not read back"),
+            Ok(there) if Snapshot::from_json(&there).is_ok() => return Ok(Published::Taken),
+            Err(e) if e.kind() == ErrorKind::NotFound => tracing::debug!(path, "the snapshot is not there"),
+            unread => {
+                tracing::debug!(path, error = ?unread.err(), "snapshot not read back");
+                // What is there may be ours: a client that tries again by itself is told of its own file.
+                uncertain |= error.kind() == ErrorKind::AlreadyExists;
+            }
         }
         attempt += 1;
         if attempt >= ATTEMPTS {

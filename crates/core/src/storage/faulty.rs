@@ -46,6 +46,8 @@ pub enum Fault {
     Before(ErrorKind),
     /// It happens, and the caller hears of this kind of error all the same.
     After(ErrorKind),
+    /// A read gives the first half of what there is, and no error.
+    Short,
 }
 
 #[derive(Debug)]
@@ -111,6 +113,24 @@ impl Faulty {
         self.state.lock().stopped
     }
 
+    /// Whether this read comes back short.
+    fn cuts(&self, path: &str) -> bool {
+        let mut state = self.state.lock();
+        let mut rules = state.rules.iter_mut();
+        let rule = rules.find(|rule| rule.fault == Fault::Short && path.contains(&rule.path) && rule.times > 0);
+        match rule {
+            Some(rule) if rule.skip > 0 => {
+                rule.skip -= 1;
+                false
+            }
+            Some(rule) => {
+                rule.times -= 1;
+                true
+            }
+            None => false,
+        }
+    }
+
     /// What to do with a call: the error before it, or the error after it, if any.
     fn decide(&self, op: Op, path: &str) -> (Option<Error>, Option<Error>) {
         let dead = || Error::unknown_outcome("the process is dead").with("path", path);
@@ -129,7 +149,7 @@ impl Faulty {
             state.trace.push((op, path.to_owned()));
         }
         for rule in &mut state.rules {
-            if rule.op != op || !path.contains(&rule.path) || rule.times == 0 {
+            if rule.op != op || rule.fault == Fault::Short || !path.contains(&rule.path) || rule.times == 0 {
                 continue;
             }
             if rule.skip > 0 {
@@ -141,6 +161,7 @@ impl Faulty {
             return match rule.fault {
                 Fault::Before(kind) => (error(kind), None),
                 Fault::After(kind) => (None, error(kind)),
+                Fault::Short => (None, None),
             };
         }
         (None, None)
@@ -166,7 +187,8 @@ impl Storage for Faulty {
     }
 
     async fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Bytes> {
-        self.pass(Op::Read, path, self.inner.read(path, range)).await
+        let bytes = self.pass(Op::Read, path, self.inner.read(path, range)).await?;
+        Ok(if self.cuts(path) { bytes.slice(..bytes.len() / 2) } else { bytes })
     }
 
     async fn put(&self, path: &str, bytes: Bytes) -> Result<()> {

@@ -42,6 +42,7 @@ fn replace(schema: &mut TableSchema, options: Options, key: &str, has_snapshot: 
         check_immutable(&schema.options, &options, key)?;
         check_bucket(&schema.options, &options)?;
         check_deletion_vectors(&schema.options, &options)?;
+        check_levels(&schema.options, &options)?;
         check_ignore(&schema.options, &options)?;
         check_clustering(&schema.options, &options)?;
     }
@@ -88,6 +89,23 @@ fn check_deletion_vectors(old: &Options, new: &Options) -> Result<()> {
             "option \"deletion-vectors.enabled\" cannot change once there is data: rows could show twice",
         )
         .with_hint("compact fully, then set \"deletion-vectors.modifiable\" = \"true\" and try again"));
+    }
+    Ok(())
+}
+
+/// Full compactions compare with the highest level: were it another one, what was told there would be told again, or what lies
+/// in between never.
+fn check_levels(old: &Options, new: &Options) -> Result<()> {
+    let by_level = new.changelog_producer()? == crate::options::ChangelogProducer::FullCompaction;
+    let (from, to) = (old.num_levels()?, new.num_levels()?);
+    if by_level && from != to {
+        return Err(Error::invalid(format!(
+            "the number of levels cannot change from {from} to {to} with changelog producer full-compaction: changes would \
+             be told twice"
+        ))
+        .with_hint(format!(
+            "without \"num-levels\" it follows \"num-sorted-run.compaction-trigger\": set \"num-levels\" = \"{from}\" first"
+        )));
     }
     Ok(())
 }

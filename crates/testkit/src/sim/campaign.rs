@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::cut::{self, Report};
 use super::fault::{Coverage, Fault, Op, Place};
-use super::plant::Hazard;
+use super::plant::{Hazard, Setup, Trial, trial};
 use super::run::{Outcome, Scale, run};
 use crate::fuzz;
 
@@ -25,7 +25,7 @@ pub struct Campaign {
     unequal: Vec<u64>,
     coverage: Coverage,
     actions: BTreeMap<&'static str, u64>,
-    caught: BTreeMap<Hazard, Option<(u64, u64, String)>>,
+    trials: Vec<Trial>,
     cuts: Vec<Report>,
     decoders: usize,
     mutations: usize,
@@ -48,14 +48,9 @@ impl Campaign {
             }
         }
         for hazard in Hazard::ALL {
-            let plants = BTreeSet::from([*hazard]);
-            let mut caught = (0..PLANT_SEEDS).filter_map(|seed| {
-                let violation = run(seed, &plants, Scale::SMALL).violations.into_iter().next()?;
-                Some((seed, violation))
-            });
-            let first = caught.next();
-            eprintln!("sim: {hazard}: {first:?}");
-            campaign.caught.insert(*hazard, first.map(|(seed, violation)| (seed, seed + 1, violation)));
+            let trial = trial(*hazard, 0..PLANT_SEEDS);
+            eprintln!("sim: {hazard}: {:?} {:?}", trial.caught, trial.unsound);
+            campaign.trials.push(trial);
         }
         campaign.cuts = cut::scenarios().iter().map(cut::Scenario::run).collect();
         campaign.mutations = 2_000;
@@ -68,7 +63,7 @@ impl Campaign {
     }
 
     fn one(&mut self, seed: u64, scale: Scale) {
-        let Outcome { digest, effects, violations, coverage, actions, shape, .. } = run(seed, &BTreeSet::new(), scale);
+        let Outcome { digest, effects, violations, coverage, actions, shape, .. } = run(seed, &Setup::default(), scale);
         self.seeds += 1;
         self.effects += effects;
         self.coverage.add(&coverage);
@@ -77,13 +72,13 @@ impl Campaign {
         }
         if seed.is_multiple_of(TWICE) || !violations.is_empty() {
             self.twice += 1;
-            if run(seed, &BTreeSet::new(), scale).digest != digest {
+            if run(seed, &Setup::default(), scale).digest != digest {
                 self.unequal.push(seed);
             }
         }
         if let Some(first) = violations.first() {
             eprintln!("sim: seed {seed} failed: {shape:?}: {first}");
-            self.failed.insert(seed, first.lines().next().unwrap_or_default().to_owned());
+            self.failed.insert(seed, first.to_string().lines().next().unwrap_or_default().to_owned());
         }
     }
 
@@ -91,7 +86,7 @@ impl Campaign {
     pub fn is_clean(&self) -> bool {
         self.failed.is_empty()
             && self.unequal.is_empty()
-            && self.caught.values().all(Option::is_some)
+            && self.trials.iter().all(Trial::is_good)
             && self.cuts.iter().all(|report| report.violations.is_empty())
     }
 
@@ -102,8 +97,8 @@ impl Campaign {
         let all: u64 = self.actions.values().sum();
         let cuts: u64 = self.cuts.iter().map(|report| report.cuts).sum();
         let broken: usize = self.cuts.iter().map(|report| report.violations.len()).sum();
-        let caught = self.caught.values().flatten();
-        let mut tries: Vec<u64> = caught.map(|(_, tries, _)| *tries).collect();
+        let good = self.trials.iter().filter(|trial| trial.is_good());
+        let mut tries: Vec<u64> = good.filter_map(|trial| trial.caught.as_ref()).map(|(seed, _)| seed + 1).collect();
         tries.sort_unstable();
         let median = tries.get(tries.len() / 2).copied().unwrap_or(0);
         let (reached, cells) = self.cells();
@@ -151,7 +146,7 @@ impl Campaign {
         self.failures(&mut page);
         self.plants(&mut page);
         let _ = writeln!(page, "\n## Crash cuts\n\n| work | effects | cuts | broken |\n|---|---|---|---|");
-        for Report { name, effects, cuts, violations } in &self.cuts {
+        for Report { name, effects, cuts, violations, .. } in &self.cuts {
             let _ = writeln!(page, "| {name} | {effects} | {cuts} | {} |", violations.len());
         }
         self.faults(&mut page);
@@ -174,10 +169,11 @@ impl Campaign {
     fn plants(&self, page: &mut String) {
         let _ =
             writeln!(page, "\n## Planted bugs\n\n| bug | what it does | first seed | caught as |\n|---|---|---|---|");
-        for (hazard, caught) in &self.caught {
-            let (seed, what) = match caught {
-                Some((seed, _, what)) => (seed.to_string(), what.lines().next().unwrap_or_default()),
-                None => ("–".to_owned(), "not caught"),
+        for Trial { hazard, caught, unsound } in &self.trials {
+            let (seed, what) = match (caught, unsound.first()) {
+                (_, Some(unsound)) => ("–".to_owned(), format!("not clean without it: {unsound}")),
+                (Some((seed, what)), None) => (seed.to_string(), what.to_string()),
+                (None, None) => ("–".to_owned(), "not caught".to_owned()),
             };
             let what: String = what.chars().take(120).map(|c| if c == '|' { '/' } else { c }).collect();
             let _ = writeln!(page, "| {hazard} | {} | {seed} | {what} |", hazard.text());

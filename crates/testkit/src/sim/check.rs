@@ -1,11 +1,12 @@
 //! What must hold when a history has come to rest (spec: reliability.md §3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use linn_core::branch::Branches;
 use linn_core::file::{FileQuery, read_file};
 use linn_core::invariants::{self, Depth, Severity};
-use linn_core::{Snapshots, Storage, Table, Tags, read};
+use linn_core::{Changelogs, Snapshots, Storage, Table, Tags, read};
 use linn_format::file::key_value_batch_fields;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Result, SnapshotId};
@@ -15,9 +16,10 @@ use super::model::{self, commit_of};
 use super::reach;
 use super::row::{self, Row, Values};
 use super::shape::Producer;
+use super::violation::Broken;
 
 /// Snapshots whose rows are compared, beside the newest.
-const COMPARED: usize = 12;
+const COMPARED: usize = 6;
 
 /// Checks all promises; what is broken goes to the world's record.
 ///
@@ -30,21 +32,37 @@ pub async fn all(actor: &Actor) -> Result<()> {
     order(actor, &timeline);
     let live: Vec<Arc<Snapshot>> =
         timeline.values().filter(|(_, is_live)| *is_live).map(|(snapshot, _)| Arc::clone(snapshot)).collect();
+    let mut needed = BTreeSet::new();
     for snapshot in &live {
-        dangling(actor, &table, snapshot).await?;
+        needed.extend(dangling(actor, &table, snapshot).await?);
     }
     for name in Tags::new(&table).list().await? {
         let snapshot = Arc::new(Tags::new(&table).get(&name).await?.snapshot);
-        dangling(actor, &table, &snapshot).await?;
+        needed.extend(dangling(actor, &table, &snapshot).await?);
         actor::read::check(actor, &table, &snapshot).await?;
     }
+    for name in Branches::new(&table).list().await? {
+        let branch = Branches::new(&table).table(&name).await?;
+        for id in Snapshots::new(&branch).list().await? {
+            needed.extend(dangling(actor, &branch, &*Snapshots::new(&branch).get(id).await?).await?);
+        }
+        for name in Tags::new(&branch).list().await? {
+            needed.extend(dangling(actor, &branch, &Tags::new(&branch).get(&name).await?.snapshot).await?);
+        }
+    }
+    for id in Changelogs::new(&table).list().await? {
+        if let Some(snapshot) = Changelogs::new(&table).find(id).await? {
+            needed.extend(reach::changelog(&table, &snapshot).await?);
+        }
+    }
+    leaks(actor, &needed);
     let step = (live.len() / COMPARED).max(1);
     for snapshot in live.iter().rev().step_by(step) {
         actor::read::check(actor, &table, snapshot).await?;
     }
     let report = invariants::check(&table, Depth::Deep).await?;
     for fault in report.findings.iter().filter(|finding| finding.severity == Severity::Fault) {
-        actor.world().violation(fault.to_string());
+        actor.world().violation(Broken::by_finding(fault), fault.to_string());
     }
     if live.first().is_some_and(|first| first.id == SnapshotId::FIRST) {
         changelog(actor, &table, &live).await?;
@@ -68,13 +86,13 @@ async fn timeline(actor: &Actor, table: &Table) -> Result<Option<BTreeMap<i64, (
         } else if let Some(gone) = recorded.get(&id).filter(|_| expired.contains(&id)) {
             timeline.insert(id, (Arc::clone(gone), false));
         } else {
-            actor.world().violation(format!("snapshot {id} of {newest} is not there"));
+            actor.world().violation(Broken::Lost, format!("snapshot {id} of {newest} is not there"));
             return Ok(None);
         }
     }
     let live: Vec<i64> = timeline.iter().filter(|(_, (_, is_live))| *is_live).map(|(id, _)| *id).collect();
     if live.windows(2).any(|pair| pair[1] != pair[0] + 1) {
-        actor.world().violation(format!("the history has holes: {live:?}"));
+        actor.world().violation(Broken::Lost, format!("the history has holes: {live:?}"));
     }
     Ok(Some(timeline))
 }
@@ -90,15 +108,16 @@ fn commits(actor: &Actor, timeline: &BTreeMap<i64, (Arc<Snapshot>, bool)>) {
     let ledger = actor.world().record().ledger.clone();
     for (commit, ids) in &seen {
         if ids.len() > 1 {
-            actor.world().violation(format!("commit {commit:?} is in snapshots {ids:?}"));
+            actor.world().violation(Broken::Doubled, format!("commit {commit:?} is in snapshots {ids:?}"));
         }
         if !ledger.contains_key(commit) {
-            actor.world().violation(format!("nobody made commit {commit:?} of snapshot {}", ids[0]));
+            let what = format!("nobody made commit {commit:?} of snapshot {}", ids[0]);
+            actor.world().violation(Broken::Order, what);
         }
     }
     for (commit, entry) in &ledger {
         if entry.acknowledged.is_some() && !seen.contains_key(commit) && !entry.is_empty() {
-            actor.world().violation(format!("commit {commit:?} was acknowledged and is lost"));
+            actor.world().violation(Broken::Lost, format!("commit {commit:?} was acknowledged and is lost"));
         }
     }
 }
@@ -117,29 +136,42 @@ fn order(actor: &Actor, timeline: &BTreeMap<i64, (Arc<Snapshot>, bool)>) {
     for (later, dispatched, _) in &commits {
         for (earlier, _, acknowledged) in &commits {
             if earlier > later && acknowledged.is_some_and(|acknowledged| acknowledged < *dispatched) {
-                actor
-                    .world()
-                    .violation(format!("snapshot {earlier} was acknowledged before snapshot {later} was handed over"));
+                let what = format!("snapshot {earlier} was acknowledged before snapshot {later} was handed over");
+                actor.world().violation(Broken::Order, what);
             }
         }
     }
 }
 
-/// Everything that a snapshot needs is there.
-async fn dangling(actor: &Actor, table: &Table, snapshot: &Snapshot) -> Result<()> {
+/// Long after everything has ended, and after cleaning, nothing is there that nobody needs.
+fn leaks(actor: &Actor, needed: &BTreeSet<String>) {
+    let of_data = |path: &String| {
+        let folders = ["/bucket-", "/manifest/", "/index/"];
+        folders.iter().any(|folder| path.contains(folder)) || path.ends_with(".tmp")
+    };
+    for path in actor.world().disk.paths().iter().filter(|path| of_data(path) && !needed.contains(*path)) {
+        actor.world().violation(Broken::Leak, format!("{path} stays although nobody needs it"));
+    }
+}
+
+/// Everything that a snapshot needs is there; what that is, with what its manifests name besides.
+async fn dangling(actor: &Actor, table: &Table, snapshot: &Snapshot) -> Result<BTreeSet<String>> {
     let files = match reach::files(table, snapshot).await {
         Ok(files) => files,
         Err(e) => {
-            actor.world().violation(format!("snapshot {} cannot be read: {e:?}", snapshot.id));
-            return Ok(());
+            actor.world().violation(Broken::by_error(&e), format!("snapshot {} cannot be read: {e:?}", snapshot.id));
+            return Ok(BTreeSet::new());
         }
     };
     for path in files.metadata.iter().chain(&files.data) {
         if actor.world().disk.stat(path).await.is_err() {
-            actor.world().violation(format!("snapshot {} needs {path}, which is not there", snapshot.id));
+            let what = format!("snapshot {} needs {path}, which is not there", snapshot.id);
+            actor.world().violation(Broken::Dangling, what);
         }
     }
-    Ok(())
+    let mut spared = files.named.clone();
+    spared.extend(files.all());
+    Ok(spared)
 }
 
 /// The changes of all snapshots, one after the other, make the table.
@@ -152,14 +184,16 @@ async fn changelog(actor: &Actor, table: &Table, snapshots: &[Arc<Snapshot>]) ->
     for snapshot in snapshots {
         let changes = changes(table, snapshot).await?;
         if let Err(what) = apply(&mut state, &changes, actor.shape.producer == Producer::Input) {
-            actor.world().violation(format!("the changelog of snapshot {} is wrong: {what}", snapshot.id));
+            let what = format!("the changelog of snapshot {} is wrong: {what}", snapshot.id);
+            actor.world().violation(Broken::Changelog, what);
             return Ok(());
         }
     }
     let folded: Vec<Row> = state.into_iter().map(|((p, k), values)| Row { p, k, values, kind: 0 }).collect();
     let read = actor::read::rows(actor, table, newest).await?;
     if let Some(what) = model::difference(&folded, &read) {
-        actor.world().violation(format!("the changelog up to snapshot {} is not the table: {what}", newest.id));
+        let what = format!("the changelog up to snapshot {} is not the table: {what}", newest.id);
+        actor.world().violation(Broken::Changelog, what);
     }
     Ok(())
 }

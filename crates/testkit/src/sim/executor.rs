@@ -29,6 +29,23 @@ struct State {
     timers: BTreeMap<(i64, u64), Waker>,
     dead: BTreeSet<ProcessId>,
     panics: Vec<String>,
+    steps: u64,
+}
+
+/// Polls after which a run is taken to go round without end: a hundred times what the longest history needs.
+const STEPS: u64 = 20_000_000;
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// What was waited for has come.
+    Done,
+    /// Nothing is left that could go on.
+    Idle,
+    /// The clock has passed the limit.
+    Late,
+    /// Tasks go on and on, and what is waited for does not come.
+    Endless,
 }
 
 struct Task {
@@ -65,6 +82,7 @@ impl Executor {
             timers: BTreeMap::new(),
             dead: BTreeSet::new(),
             panics: Vec::new(),
+            steps: 0,
         })))
     }
 
@@ -113,7 +131,7 @@ impl Executor {
 
     /// Waits in virtual time; with 0 only lets others come first.
     pub fn sleep(&self, millis: u64) -> Sleep {
-        Sleep { executor: self.clone(), until: None, millis, waits: None }
+        Sleep { executor: self.clone(), until: None, millis, timer: None }
     }
 
     /// What tasks panicked with so far.
@@ -121,14 +139,18 @@ impl Executor {
         std::mem::take(&mut self.state().panics)
     }
 
-    /// Runs tasks until `done` says so, nothing is left that could go on, or the clock has passed `limit`. Returns whether
-    /// it was `done`.
-    pub fn run(&self, limit: i64, mut done: impl FnMut() -> bool) -> bool {
+    /// Runs tasks until `done` says so, nothing is left that could go on, the clock has passed `limit`, or there were too
+    /// many steps to believe that there is an end.
+    pub fn run(&self, limit: i64, mut done: impl FnMut() -> bool) -> End {
         loop {
             if done() {
-                return true;
+                return End::Done;
             }
             let mut state = self.state();
+            state.steps += 1;
+            if state.steps > STEPS {
+                return End::Endless;
+            }
             let woken = Arc::clone(&state.woken);
             for id in woken.lock().unwrap().drain(..) {
                 if state.tasks.contains_key(&id) && !state.ready.contains(&id) {
@@ -136,9 +158,9 @@ impl Executor {
                 }
             }
             if state.ready.is_empty() {
-                let Some(((at, _), waker)) = state.timers.pop_first() else { return false };
+                let Some(((at, _), waker)) = state.timers.pop_first() else { return End::Idle };
                 if at > limit {
-                    return false;
+                    return End::Late;
                 }
                 state.now = state.now.max(at);
                 drop(state);
@@ -187,8 +209,18 @@ pub struct Sleep {
     executor: Executor,
     until: Option<i64>,
     millis: u64,
-    /// Who is woken at the end: a timer is set for it already.
-    waits: Option<Waker>,
+    /// Its one timer, while it waits.
+    timer: Option<u64>,
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let (Some(until), Some(number)) = (self.until, self.timer) {
+            let waker = self.executor.state().timers.remove(&(until, number));
+            // Dropped without the lock: the last reference to a task may go with it.
+            drop(waker);
+        }
+    }
 }
 
 impl Future for Sleep {
@@ -209,14 +241,15 @@ impl Future for Sleep {
             }
             None => self.until = Some(now.saturating_add(i64::try_from(self.millis).unwrap_or(i64::MAX))),
         }
-        // A task of many waits is polled for each of them; another timer every time would be ever more of them.
-        if self.waits.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
-            return Poll::Pending;
-        }
-        self.waits = Some(context.waker().clone());
-        let (until, number) = (self.until.unwrap_or(now), state.next);
-        state.next += 1;
-        state.timers.insert((until, number), context.waker().clone());
+        // Who polls it may be another one each time; another timer every time would be ever more of them.
+        let until = self.until.unwrap_or(now);
+        let number = *self.timer.get_or_insert_with(|| {
+            state.next += 1;
+            state.next
+        });
+        let before = state.timers.insert((until, number), context.waker().clone());
+        drop(state);
+        drop(before);
         Poll::Pending
     }
 }
@@ -240,7 +273,7 @@ mod tests {
                 }),
             );
         }
-        assert!(!executor.run(1000, || false));
+        assert_eq!(executor.run(1000, || false), End::Idle);
         let seen = seen.lock().unwrap().clone();
         assert_eq!(seen.len(), 18);
         seen
@@ -267,8 +300,58 @@ mod tests {
             }),
         );
         executor.spawn(2, Box::pin(async { panic!("boo") }));
-        assert!(!executor.run(1000, || false));
+        assert_eq!(executor.run(1000, || false), End::Idle);
         assert_eq!(*seen.lock().unwrap(), 1);
         assert_eq!(executor.take_panics(), ["boo"]);
+    }
+
+    #[test]
+    fn waits_that_are_polled_by_others_each_time_come_to_an_end() {
+        use futures::StreamExt;
+        let executor = Executor::new(1, 0);
+        let own = executor.clone();
+        let waits = async move {
+            for _ in 0..20 {
+                // Every poll comes with a waker that was not there before.
+                let mut waits: Vec<_> = (1..30).map(|millis| Box::pin(own.sleep(millis))).collect();
+                while !waits.is_empty() {
+                    let mut polled: futures::stream::FuturesUnordered<_> = waits.drain(..).map(Turn::of).collect();
+                    while let Some(left) = polled.next().await {
+                        waits.extend(left);
+                    }
+                    own.sleep(1).await;
+                }
+            }
+        };
+        executor.spawn(1, Box::pin(waits));
+        assert_eq!(executor.run(10_000, || false), End::Idle);
+        assert!(executor.state().timers.is_empty() && executor.state().steps < 10_000);
+    }
+
+    /// Polls a wait once and gives it back if it is not over.
+    struct Turn(Option<Pin<Box<Sleep>>>);
+
+    impl Turn {
+        fn of(wait: Pin<Box<Sleep>>) -> Self {
+            Self(Some(wait))
+        }
+    }
+
+    impl Future for Turn {
+        type Output = Option<Pin<Box<Sleep>>>;
+
+        fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+            let is_over = self.0.as_mut().is_none_or(|wait| wait.as_mut().poll(context).is_ready());
+            Poll::Ready(if is_over { None } else { self.0.take() })
+        }
+    }
+
+    #[test]
+    fn what_goes_round_without_end_is_told() {
+        let executor = Executor::new(1, 0);
+        let own = executor.clone();
+        executor.spawn(1, Box::pin(async move { while own.now() == 0 { own.sleep(0).await; } }));
+        executor.state().steps = STEPS - 100;
+        assert_eq!(executor.run(1000, || false), End::Endless);
     }
 }

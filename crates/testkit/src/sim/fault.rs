@@ -118,7 +118,14 @@ impl Fault {
 
 /// How often each fault happens, as a share of the operations that can have it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rates(BTreeMap<Fault, f64>);
+pub struct Rates(BTreeMap<Fault, Rate>);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Rate {
+    share: f64,
+    /// Only there; everywhere without.
+    place: Option<Place>,
+}
 
 impl Rates {
     /// Some faults at some rates: each seed has its own.
@@ -132,30 +139,32 @@ impl Rates {
                     Fault::Flip => 0.1,
                     _ => 0.03,
                 };
-                rates.insert(fault, most * [0.1, 0.3, 1.0][random.random_range(0..3)]);
+                let share = most * [0.1, 0.3, 1.0][random.random_range(0..3)];
+                rates.insert(fault, Rate { share, place: None });
             }
         }
         Self(rates)
     }
 
-    /// Only one fault.
-    pub fn only(fault: Fault, rate: f64) -> Self {
-        Self([(fault, rate)].into())
+    /// Only one fault, at one place.
+    pub fn only(fault: Fault, place: Place, share: f64) -> Self {
+        Self([(fault, Rate { share, place: Some(place) })].into())
     }
 
     /// This fault at this rate, whatever was drawn.
-    pub fn set(&mut self, fault: Fault, rate: f64) {
-        self.0.insert(fault, rate);
+    pub fn set(&mut self, fault: Fault, share: f64) {
+        self.0.insert(fault, Rate { share, place: None });
     }
 
     /// The fault that an operation has this time, if any.
     pub fn roll(&self, random: &mut impl Rng, op: Op, place: Place) -> Option<Fault> {
         let mut left: f64 = random.random();
-        for (fault, rate) in self.0.iter().filter(|(fault, _)| fault.fits(op, place)) {
-            if left < *rate {
+        let here = |rate: &Rate| rate.place.is_none_or(|only| only == place);
+        for (fault, rate) in self.0.iter().filter(|(fault, rate)| fault.fits(op, place) && here(rate)) {
+            if left < rate.share {
                 return Some(*fault);
             }
-            left -= rate;
+            left -= rate.share;
         }
         None
     }

@@ -34,7 +34,12 @@ pub fn expected(world: &World, shape: &Shape, id: SnapshotId, waiting: &[(String
 fn written(record: &Record, id: SnapshotId, keep: impl Fn(&(String, i64), &Row) -> bool) -> Vec<&Row> {
     let mut rows: Vec<&Row> = Vec::new();
     for (_, snapshot) in record.snapshots.range(..=id.0) {
-        let Some(commit) = commit_of(snapshot) else { continue };
+        let Some(commit) = commit_of(snapshot) else {
+            if let Some(partition) = record.dropped.filter(|_| snapshot.commit_kind == CommitKind::Overwrite) {
+                rows.retain(|row| row.p != partition);
+            }
+            continue;
+        };
         let Some(entry) = record.ledger.get(&commit) else { continue };
         if let Some(partition) = entry.replaces {
             rows.retain(|row| row.p != partition);

@@ -16,6 +16,15 @@ pub struct Files {
     pub metadata: BTreeSet<String>,
     /// Data files, what lies beside them, index files, and changelog files.
     pub data: BTreeSet<String>,
+    /// Whatever an entry of a manifest names, be it there or taken away: cleaning spares it.
+    pub named: BTreeSet<String>,
+}
+
+impl Files {
+    /// All of them.
+    pub fn all(self) -> impl Iterator<Item = String> {
+        self.metadata.into_iter().chain(self.data)
+    }
 }
 
 /// The files of a snapshot with its changelog.
@@ -25,15 +34,10 @@ pub struct Files {
 pub async fn files(table: &Table, snapshot: &Snapshot) -> Result<Files> {
     let manifests = Manifests::new(table);
     let mut files = Files::default();
-    let lists = [
-        Some(&snapshot.base_manifest_list),
-        Some(&snapshot.delta_manifest_list),
-        snapshot.changelog_manifest_list.as_ref(),
-    ];
-    files.metadata.extend(lists.into_iter().flatten().map(|name| table.manifest_path(name)));
-    let changelog = manifests.of_changelog(snapshot).await?;
+    let lists = [&snapshot.base_manifest_list, &snapshot.delta_manifest_list];
+    files.metadata.extend(lists.into_iter().map(|name| table.manifest_path(name)));
     let all = manifests.of_snapshot(snapshot).await?;
-    for meta in all.iter().chain(&changelog) {
+    for meta in &all {
         files.metadata.insert(table.manifest_path(&meta.file_name));
         let batch = manifests.manifest_of(meta, StatsColumns::Keys).await?;
         for i in 0..batch.len() {
@@ -42,6 +46,7 @@ pub async fn files(table: &Table, snapshot: &Snapshot) -> Result<Files> {
             for name in &entry.file.extra_files {
                 paths.push(extra_file_path(table, &entry.partition, entry.bucket, &entry.file, name)?);
             }
+            files.named.extend(paths.iter().cloned());
             match entry.kind {
                 FileKind::Add => files.data.extend(paths),
                 FileKind::Delete => {
@@ -52,10 +57,30 @@ pub async fn files(table: &Table, snapshot: &Snapshot) -> Result<Files> {
             }
         }
     }
+    files.data.extend(changelog(table, snapshot).await?);
     if let Some(name) = &snapshot.index_manifest {
         files.metadata.insert(table.manifest_path(name));
         for line in manifests.index_of(snapshot).await? {
             files.data.insert(table.index_file_path(&line)?);
+        }
+    }
+    Ok(files)
+}
+
+/// The files of the changelog of a snapshot, with its manifests.
+///
+/// # Errors
+/// As [`files`].
+pub async fn changelog(table: &Table, snapshot: &Snapshot) -> Result<BTreeSet<String>> {
+    let manifests = Manifests::new(table);
+    let mut files = BTreeSet::new();
+    files.extend(snapshot.changelog_manifest_list.iter().map(|name| table.manifest_path(name)));
+    for meta in manifests.of_changelog(snapshot).await? {
+        files.insert(table.manifest_path(&meta.file_name));
+        let batch = manifests.manifest_of(&meta, StatsColumns::Keys).await?;
+        for i in 0..batch.len() {
+            let entry = batch.entry(i)?;
+            files.insert(place_of(table, &entry.partition, entry.bucket, &entry.file)?.path);
         }
     }
     Ok(files)

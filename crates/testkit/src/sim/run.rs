@@ -1,6 +1,6 @@
 //! One history: a table of some kind, actors that use it, faults, and at last a rest in which everything must be right.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +11,18 @@ use rand::Rng;
 
 use super::actor::{self, Actor, PATH};
 use super::check;
+use super::executor::End;
 use super::fault::{Coverage, Fault, Rates};
-use super::plant::{self, Hazard};
+use super::plant::{Hazard, Setup};
 use super::shape::{Engine, Shape};
+use super::story;
+use super::violation::{Broken, Violation};
 use super::world::{BEGIN, Process, World};
 
 /// Longest time with faults, virtual milliseconds.
 const STORM: i64 = 60 * 60_000;
+/// A time in which everybody rests and files grow old.
+const NIGHT: i64 = 3 * 60 * 60_000;
 /// Longest time without faults until all work is done.
 const CALM: i64 = 10 * 60_000;
 
@@ -53,13 +58,15 @@ pub struct Outcome {
     /// Operations of the store.
     pub effects: u64,
     /// What was broken.
-    pub violations: Vec<String>,
+    pub violations: Vec<Violation>,
     /// The faults that happened.
     pub coverage: Coverage,
     /// What the actors did.
     pub actions: BTreeMap<&'static str, u64>,
     /// The last things that happened.
     pub tail: Vec<String>,
+    /// What the snapshots did, where something was broken.
+    pub story: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +77,10 @@ enum Kind {
     Deleter(usize),
     Alterer,
     Tagger,
-    Maintainer,
+    Brancher,
+    Follower,
+    Expirer,
+    Cleaner,
 }
 
 struct Slot {
@@ -87,19 +97,17 @@ struct History {
     skews: bool,
 }
 
-/// Runs the history of a seed with these bugs planted.
+/// Runs the history of a seed, with the bugs that are planted in it.
 ///
 /// # Panics
 /// When the folder for spills cannot be made.
-pub fn run(seed: u64, plants: &BTreeSet<Hazard>, scale: Scale) -> Outcome {
+pub fn run(seed: u64, setup: &Setup, scale: Scale) -> Outcome {
     let spills = tempfile::tempdir().unwrap();
-    let world = World::new(seed, plants.clone(), spills.path().to_owned());
-    let mut shape = world.draw(Shape::draw);
+    let world = World::new(seed, setup.clone(), spills.path().to_owned());
+    let mut shape = setup.shape(world.draw(Shape::draw));
+    shape.follows = shape.may_be_followed() && world.draw(|random| random.random_bool(0.5));
     let mut rates = world.draw(Rates::draw);
-    for hazard in plants {
-        shape = hazard.shape(shape);
-        hazard.favour(&mut rates);
-    }
+    setup.favour(&mut rates);
     let skews = world.draw(|random| random.random_bool(0.3));
     let history = History { world: Arc::clone(&world), shape: Arc::new(shape.clone()), rates, scale, skews };
     let done = Arc::new(AtomicBool::new(false));
@@ -109,11 +117,12 @@ pub fn run(seed: u64, plants: &BTreeSet<Hazard>, scale: Scale) -> Outcome {
         flag.store(true, Ordering::SeqCst);
     };
     world.executor.spawn(0, Box::pin(whole));
-    if !world.executor.run(BEGIN + 10 * (STORM + CALM), || done.load(Ordering::SeqCst)) {
-        world.violation("the history did not come to an end");
+    let end = world.executor.run(BEGIN + 40 * NIGHT, || done.load(Ordering::SeqCst));
+    if end != End::Done {
+        world.violation(Broken::Stuck, format!("the history did not come to its end: {end:?}"));
     }
     for panic in world.executor.take_panics() {
-        world.violation(format!("a panic: {panic}"));
+        world.violation(Broken::Panic, format!("a panic: {panic}"));
     }
     let (digest, effects) = world.digest();
     let tail = world.tail();
@@ -127,6 +136,7 @@ pub fn run(seed: u64, plants: &BTreeSet<Hazard>, scale: Scale) -> Outcome {
         coverage: record.coverage,
         actions: record.actions,
         tail,
+        story: record.story,
     }
 }
 
@@ -136,45 +146,51 @@ impl History {
         let actor = Actor { process: Arc::clone(&own), shape: Arc::clone(&self.shape) };
         let schema = match self.shape.schema(BEGIN) {
             Ok(schema) => schema,
-            Err(e) => return self.world.violation(format!("{:?} is no table: {e:?}", self.shape)),
+            Err(e) => return self.world.violation(Broken::Failure, format!("{:?} is no table: {e:?}", self.shape)),
         };
         if let Err(e) = Schemas::at(own.env().storage, PATH).create(&schema).await {
-            return self.world.violation(format!("no table: {e:?}"));
+            return self.world.violation(Broken::Failure, format!("no table: {e:?}"));
         }
-        let mut slots: Vec<Slot> = self.kinds().into_iter().map(|kind| self.start(kind)).collect();
+        let kinds = self.kinds();
+        let mut slots: Vec<Slot> = kinds.iter().map(|kind| self.start(*kind)).collect();
         self.world.set_faults(true);
         self.storm(&mut slots).await;
         self.world.set_faults(false);
         self.unblock();
         if !self.calm(&mut slots).await {
-            self.world.violation("the writers did not finish although nothing fails any more");
+            self.world.violation(Broken::Stuck, "the writers did not finish although nothing fails any more");
         }
-        for slot in &slots {
-            self.world.executor.kill(slot.process.id);
+        // Those too whose place others have taken, and who do not know.
+        self.world.kill_others(&own);
+        if let Err(e) = self.rest(&actor, &kinds).await {
+            self.world.violation(Broken::by_error(&e), format!("at rest: {e:?}"));
         }
-        if let Err(e) = self.rest(&actor).await {
-            self.world.violation(format!("at rest: {e:?}"));
+        if self.world.is_broken()
+            && let Ok(table) = actor.open().await
+        {
+            self.world.record().story = story::tell(&table).await.unwrap_or_else(|e| vec![format!("{e:?}")]);
         }
     }
 
     fn kinds(&self) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = (0..self.scale.writers).map(Kind::Writer).collect();
-        let planted = |hazards: &[Hazard]| hazards.iter().any(|hazard| self.world.has(*hazard));
+        let about = |hazards: &[Hazard]| self.world.setup.is_about(hazards);
         let chance = |of| self.world.draw(|random| random.random_bool(of));
         kinds.extend((0..self.scale.compactors).map(Kind::Compactor));
         kinds.extend((0..self.scale.readers).map(|_| Kind::Reader));
         if self.shape.engine == Engine::Append && self.shape.vectors {
             kinds.extend([Kind::Deleter(0), Kind::Deleter(1)]);
         }
-        if chance(0.5) || planted(&[Hazard::H11]) {
-            kinds.push(Kind::Alterer);
-        }
-        if chance(0.5) || planted(&[Hazard::H16]) {
-            kinds.push(Kind::Tagger);
-        }
-        if planted(&[Hazard::H6, Hazard::H7, Hazard::H8, Hazard::H9, Hazard::H16]) {
-            kinds.push(Kind::Maintainer);
-        }
+        let eager = [Hazard::H7, Hazard::H8, Hazard::H9, Hazard::H16];
+        let drawn = [
+            (Kind::Follower, self.shape.follows),
+            (Kind::Alterer, chance(0.5) || about(&[Hazard::H11])),
+            (Kind::Tagger, chance(0.5) || about(&[Hazard::H16])),
+            (Kind::Brancher, chance(0.3)),
+            (Kind::Expirer, chance(0.5) || about(&eager)),
+            (Kind::Cleaner, chance(0.4) || about(&[Hazard::H6])),
+        ];
+        kinds.extend(drawn.into_iter().filter(|(_, is_there)| *is_there).map(|(kind, _)| kind));
         kinds
     }
 
@@ -186,11 +202,15 @@ impl History {
             Kind::Deleter(_) => "deleter",
             Kind::Alterer => "alterer",
             Kind::Tagger => "tagger",
-            Kind::Maintainer => "maintainer",
+            Kind::Brancher => "brancher",
+            Kind::Follower => "follower",
+            Kind::Expirer => actor::expire::NAME,
+            Kind::Cleaner => actor::clean::NAME,
         };
         let skew = if self.skews { self.world.draw(|random| random.random_range(-300_000..300_000)) } else { 0 };
         let mut rates = self.rates.clone();
-        if kind == Kind::Maintainer {
+        // Expiry that is cut off now and then is what its bugs are about.
+        if kind == Kind::Expirer && self.world.setup.is_about(&[Hazard::H7, Hazard::H8, Hazard::H9]) {
             rates.set(Fault::CrashBefore, 0.02);
         }
         let process = self.world.process(name, rates, skew);
@@ -203,7 +223,10 @@ impl History {
             Kind::Deleter(number) => Box::pin(actor::delete::run(actor, number)),
             Kind::Alterer => Box::pin(actor::alter::run(actor)),
             Kind::Tagger => Box::pin(actor::tag::run(actor)),
-            Kind::Maintainer => Box::pin(plant::maintain::run(actor)),
+            Kind::Brancher => Box::pin(actor::branch::run(actor)),
+            Kind::Follower => Box::pin(actor::follow::run(actor)),
+            Kind::Expirer => Box::pin(actor::expire::run(actor)),
+            Kind::Cleaner => Box::pin(actor::clean::run(actor)),
         };
         self.world.executor.spawn(process.id, work);
         Slot { kind, process, restart_at: None }
@@ -240,9 +263,10 @@ impl History {
 
     async fn storm(&self, slots: &mut [Slot]) {
         let [cuts, disks] = [0, 1].map(|_| self.world.draw(|random| random.random_bool(0.3)));
-        let cuts = cuts || self.world.has(Hazard::H18);
-        let disks = disks || self.world.has(Hazard::H20);
-        let end = self.world.executor.now() + STORM;
+        let cuts = cuts || self.world.setup.is_about(&[Hazard::H18]);
+        let disks = disks || self.world.setup.is_about(&[Hazard::H20]);
+        let mut nights = self.world.draw(|random| random.random_range(0..3));
+        let mut end = self.world.executor.now() + STORM;
         while !self.all_done(slots) && self.world.executor.now() < end {
             self.world.executor.sleep(200).await;
             for slot in slots.iter_mut() {
@@ -263,6 +287,12 @@ impl History {
                 self.block();
             } else if event < 20 {
                 self.unblock();
+            } else if event == 21 && nights > 0 {
+                nights -= 1;
+                end += NIGHT;
+                self.world.action("nights");
+                self.world.sleep_over(NIGHT);
+                self.world.executor.sleep(u64::try_from(NIGHT).unwrap_or(0)).await;
             } else if event == 20 && self.skews {
                 let skew = self.world.draw(|random| random.random_range(-300_000..300_000));
                 slots[0].process.skew(skew);
@@ -286,9 +316,18 @@ impl History {
         true
     }
 
-    async fn rest(&self, actor: &Actor) -> linn_format::Result<()> {
+    async fn rest(&self, actor: &Actor, kinds: &[Kind]) -> linn_format::Result<()> {
         actor::compact::once(actor, "compactor-last", true).await?;
-        plant::at_rest(actor).await?;
+        if self.shape.follows {
+            actor::follow::at_rest(actor).await?;
+        }
+        if kinds.contains(&Kind::Expirer) {
+            actor::expire::at_rest(actor).await?;
+        }
+        if kinds.contains(&Kind::Brancher) {
+            actor::branch::at_rest(actor).await?;
+        }
+        actor::clean::at_rest(actor).await?;
         check::all(actor).await
     }
 

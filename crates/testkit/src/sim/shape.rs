@@ -52,6 +52,8 @@ pub struct Shape {
     pub buckets: i32,
     /// Whether several writers write the same partitions.
     pub shared: bool,
+    /// Whether somebody follows its changes.
+    pub follows: bool,
     /// Further options.
     pub options: Vec<(&'static str, String)>,
 }
@@ -60,7 +62,7 @@ impl Shape {
     /// A plain table of an engine.
     pub fn of(engine: Engine) -> Self {
         let buckets = if engine == Engine::Append { -1 } else { 1 };
-        Self { engine, producer: Producer::None, vectors: false, buckets, shared: false, options: Vec::new() }
+        Self { engine, producer: Producer::None, vectors: false, buckets, shared: false, follows: false, options: Vec::new() }
     }
 
     /// With deletion vectors.
@@ -132,6 +134,11 @@ impl Shape {
         (self.vectors && self.engine != Engine::Append) || self.engine == Engine::First
     }
 
+    /// Whether rows wait for a bucket.
+    pub fn is_postponed(&self) -> bool {
+        self.buckets == -2
+    }
+
     /// Whether rows can be taken back.
     pub fn takes_deletes(&self) -> bool {
         self.engine == Engine::Last
@@ -139,7 +146,16 @@ impl Shape {
 
     /// Whether partitions may be replaced; a replacement is not told as changes.
     pub fn may_overwrite(&self) -> bool {
-        self.producer == Producer::None
+        self.producer == Producer::None && !self.follows
+    }
+
+    /// Whether who is told of all changes holds what the table holds.
+    pub fn may_be_followed(&self) -> bool {
+        match self.producer {
+            // Rows as they are written: in their order, and none taken back by its place.
+            Producer::None => matches!(self.engine, Engine::Append | Engine::Last) && !self.vectors && !self.shared,
+            _ => true,
+        }
     }
 
     /// All options of the table.

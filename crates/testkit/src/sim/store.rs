@@ -13,6 +13,7 @@ use linn_format::snapshot::Snapshot;
 use linn_format::{Error, ErrorKind, Result};
 use rand::Rng;
 
+use super::actor::expire;
 use super::cut::Cut;
 use super::fault::{Fault, Op, Place};
 use super::plant::Hazard;
@@ -84,8 +85,26 @@ impl Store {
         self.process.set_paused(false);
     }
 
+    /// Whether this is a step of expiry with a bug in it.
+    fn is_expiry_with(&self, hazard: Hazard) -> bool {
+        self.world().has(hazard) && self.process.name == expire::NAME
+    }
+
     /// Does something that changes the store.
     async fn change(&self, change: Change) -> Result<()> {
+        if let Change::Delete(path) = &change
+            && self.is_expiry_with(Hazard::H7)
+            && snapshot_id(path).is_some()
+        {
+            // Said to be gone, and gone a while after its data, unless the process ends before that.
+            let (store, millis) = (self.clone(), self.world().draw(|random| random.random_range(0..20_000)));
+            let late = async move {
+                store.world().executor.sleep(millis).await;
+                store.changed(change, false).await.ok();
+            };
+            self.world().executor.spawn(self.process.id, Box::pin(late));
+            return Ok(());
+        }
         let creating = match &change {
             Change::Create(path, _) => Some(Creating::enter(self.world(), path)),
             _ => None,
@@ -127,7 +146,9 @@ impl Store {
             Some(Fault::Torn) => {
                 if let Change::Put(path, bytes) | Change::Create(path, bytes) | Change::Close(path, bytes) = change {
                     let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-                    let torn = format!("{folder}/.{name}.{}.tmp", self.world().executor.now());
+                    // As atomic writes name what is not whole yet.
+                    let number = self.world().executor.now();
+                    let torn = format!("{folder}/.{name}.{:08x}-0000-4000-8000-{number:012x}.tmp", self.process.id);
                     self.world().disk.put(&torn, bytes.slice(..bytes.len() / 2)).await?;
                 }
                 self.die().await
@@ -189,8 +210,7 @@ impl Store {
                 world.disk.put(&path, bytes).await
             }
             Change::Delete(path) => {
-                let id: Option<i64> = path.rsplit_once("/snapshot/snapshot-").and_then(|(_, id)| id.parse().ok());
-                world.record().expired.extend(id);
+                world.record().expired.extend(snapshot_id(&path));
                 world.disk.delete(&path).await
             }
             Change::DeleteDir(path) => world.disk.delete_dir(&path).await,
@@ -215,11 +235,13 @@ impl Store {
 
     /// Notes a snapshot that has come to be.
     fn created(&self, path: &str, bytes: &Bytes) {
-        if path.contains("/snapshot/snapshot-")
-            && !path.contains("/branch/")
+        if snapshot_id(path).is_some()
             && let Ok(snapshot) = Snapshot::from_json(bytes)
         {
-            self.world().record().snapshots.insert(snapshot.id.0, Arc::new(snapshot));
+            let now = self.world().executor.now();
+            let mut record = self.world().record();
+            record.committed = Some(now);
+            record.snapshots.insert(snapshot.id.0, Arc::new(snapshot));
         }
     }
 
@@ -249,6 +271,12 @@ impl Store {
         bytes[bit / 8] ^= 1 << (bit % 8);
         bytes.into()
     }
+}
+
+/// The number of the snapshot of the table itself that a path is of.
+fn snapshot_id(path: &str) -> Option<i64> {
+    let (table, id) = path.rsplit_once("/snapshot/snapshot-")?;
+    if table.contains("/branch/") { None } else { id.parse().ok() }
 }
 
 /// An exclusive creation under way; `crossed` when there was another one of the same file at its beginning.
@@ -377,6 +405,9 @@ impl Storage for Store {
     }
 
     async fn list(&self, dir: &str) -> Result<Vec<Entry>> {
+        if self.is_expiry_with(Hazard::H16) && dir.ends_with("/tag") {
+            return Ok(Vec::new());
+        }
         self.look(Op::List, dir, self.world().disk.list(dir)).await.map(|(entries, _)| entries)
     }
 

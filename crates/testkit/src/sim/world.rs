@@ -20,12 +20,17 @@ use rand_chacha::ChaCha8Rng;
 use super::cut::Cut;
 use super::executor::{Executor, ProcessId};
 use super::fault::{Coverage, Fault, Op, Place, Rates};
-use super::plant::Hazard;
+use super::follow::Told;
+use super::plant::{Hazard, Knobs, Setup};
 use super::row::Row;
 use super::store::Store;
+use super::violation::{Broken, Violation};
 
 /// When histories begin, milliseconds since the epoch.
 pub const BEGIN: i64 = 1_700_000_000_000;
+
+/// After so long without a commit it is quiet.
+const QUIET_MILLIS: i64 = 30_000;
 
 /// What one commit was to bring into the table.
 #[derive(Debug, Clone)]
@@ -43,6 +48,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Rows that are to be committed, perhaps in place of a partition.
+    pub fn of(rows: Vec<Row>, replaces: Option<i32>) -> Self {
+        Self { rows, replaces, dispatched: None, acknowledged: None, deletes: BTreeSet::new() }
+    }
+
     /// Whether it changes nothing, so that no snapshot need be made.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.deletes.is_empty() && self.replaces.is_none()
@@ -58,10 +68,20 @@ pub struct Record {
     pub files: BTreeMap<String, (String, i64)>,
     /// Every snapshot that was created, by its number, with its bytes.
     pub snapshots: BTreeMap<i64, Arc<Snapshot>>,
+    /// When the last of them was created.
+    pub committed: Option<i64>,
     /// Snapshots that maintenance has taken away.
     pub expired: BTreeSet<i64>,
     /// What must not be.
-    pub violations: Vec<String>,
+    pub violations: Vec<Violation>,
+    /// What a follower has been told and keeps.
+    pub told: Option<Told>,
+    /// The partition that maintenance drops, where it does.
+    pub dropped: Option<i32>,
+    /// Snapshots whose expiry was begun, where the planted maintenance keeps a list of them.
+    pub expiring: Vec<Arc<Snapshot>>,
+    /// What the snapshots did, once something is broken.
+    pub story: Vec<String>,
     /// How often which fault happened.
     pub coverage: Coverage,
     /// Operations of each kind of actor, for the report.
@@ -82,8 +102,12 @@ pub struct World {
     pub executor: Executor,
     /// The files that are there.
     pub disk: Memory,
-    /// The bugs that are planted.
-    pub plants: BTreeSet<Hazard>,
+    /// What the history is about, and the bugs that are planted.
+    pub setup: Setup,
+    /// What follows of it.
+    pub knobs: Knobs,
+    /// Until when everybody rests.
+    night: AtomicI64,
     /// Whether faults happen.
     faults: AtomicBool,
     /// Where spills go.
@@ -96,13 +120,15 @@ pub struct World {
 
 impl World {
     /// A world without a table. Spills go below `spills`.
-    pub fn new(seed: u64, plants: BTreeSet<Hazard>, spills: PathBuf) -> Arc<Self> {
+    pub fn new(seed: u64, setup: Setup, spills: PathBuf) -> Arc<Self> {
         let executor = Executor::new(seed, BEGIN);
         let clock = Arc::new(Wall { executor: executor.clone(), skew: AtomicI64::new(0) });
         Arc::new(Self {
             disk: Memory::new(clock),
             executor,
-            plants,
+            knobs: setup.knobs(),
+            setup,
+            night: AtomicI64::new(0),
             faults: AtomicBool::new(false),
             spills,
             random: Mutex::new(ChaCha8Rng::seed_from_u64(seed ^ 0x5EED)),
@@ -123,7 +149,9 @@ impl World {
         Arc::new(Self {
             executor,
             disk,
-            plants: self.plants.clone(),
+            setup: self.setup.clone(),
+            knobs: self.knobs,
+            night: AtomicI64::new(0),
             faults: AtomicBool::new(self.faults()),
             spills: self.spills.clone(),
             random: Mutex::new(self.random.lock().unwrap().clone()),
@@ -145,7 +173,7 @@ impl World {
 
     /// Whether this bug is planted.
     pub fn has(&self, hazard: Hazard) -> bool {
-        self.plants.contains(&hazard)
+        self.setup.plants.contains(&hazard)
     }
 
     /// Lets faults happen, or no more.
@@ -159,10 +187,30 @@ impl World {
     }
 
     /// Notes what must not be.
-    pub fn violation(&self, what: impl Into<String>) {
-        let what = what.into();
-        self.trace(0, "violation", &what, 0, "");
-        self.record().violations.push(what);
+    pub fn violation(&self, broken: Broken, what: impl Into<String>) {
+        let violation = Violation { broken, what: what.into() };
+        self.trace(0, "violation", &violation.to_string(), 0, "");
+        self.record().violations.push(violation);
+    }
+
+    /// Lets everybody rest for so long.
+    pub fn sleep_over(&self, millis: i64) {
+        self.night.store(self.executor.now() + millis, Ordering::SeqCst);
+    }
+
+    /// Whether nothing has been committed for a while.
+    pub fn is_quiet(&self) -> bool {
+        self.record().committed.is_some_and(|at| self.executor.now() - at > QUIET_MILLIS)
+    }
+
+    /// How long everybody rests from now on.
+    pub fn night(&self) -> Option<u64> {
+        u64::try_from(self.night.load(Ordering::SeqCst) - self.executor.now()).ok().filter(|left| *left > 0)
+    }
+
+    /// Whether something is what must not be.
+    pub fn is_broken(&self) -> bool {
+        !self.record().violations.is_empty()
     }
 
     /// Counts an action of an actor.
@@ -206,14 +254,21 @@ impl World {
             world: Arc::clone(self),
             rates,
             clock: Arc::new(Wall { executor: self.executor.clone(), skew: AtomicI64::new(skew) }),
-            latency: self.draw(|random| [0, 5, 40][random.random_range(0..3)]),
+            latency: self.knobs.latency.unwrap_or_else(|| self.draw(|random| [0, 5, 40][random.random_range(0..3)])),
             replaced: AtomicBool::new(false),
             paused: AtomicBool::new(false),
+            was_paused: AtomicBool::new(false),
             cut: Mutex::default(),
             outage_until: AtomicI64::new(0),
             lied: AtomicBool::new(false),
             ids: Arc::new(SeededIds::new(self.draw(|random| random.random()))),
         })
+    }
+
+    /// Ends every process but one.
+    pub fn kill_others(&self, own: &Process) {
+        let all = 1..u32::try_from(self.next_process.load(Ordering::SeqCst)).unwrap();
+        all.filter(|id| *id != own.id).for_each(|id| self.executor.kill(id));
     }
 
     /// The folder for spills of a process.
@@ -276,6 +331,7 @@ pub struct Process {
     pub(super) latency: u64,
     replaced: AtomicBool,
     paused: AtomicBool,
+    was_paused: AtomicBool,
     /// After how many more effects which cut comes.
     cut: Mutex<Option<(u64, Cut)>>,
     outage_until: AtomicI64,
@@ -311,12 +367,18 @@ impl Process {
             true => Some(Fault::Before),
             false => self.world.draw(|random| self.rates.roll(random, op, place)),
         }?;
+        // Longer than the history that expiry keeps nobody stands still.
+        if fault == Fault::Pause && self.was_paused.swap(true, Ordering::SeqCst) {
+            return None;
+        }
         self.world.record().coverage.count(op, place, fault);
-        let millis = self.world.draw(|random| match random.random_ratio(1, 6) {
-            true => random.random_range(100..10_000),
+        let (often, least) = self.world.knobs.outages;
+        let millis = self.world.draw(|random| match random.random_ratio(1, often) {
+            true => random.random_range(least..10_000),
             false => 0,
         });
-        if millis > 0 && (fault.is_ambiguous() || fault == Fault::Before) {
+        // What says that nothing happened although it did can only be told by looking.
+        if millis > 0 && ((fault.is_ambiguous() && fault != Fault::AfterAsBefore) || fault == Fault::Before) {
             self.outage_until.fetch_max(now + millis, Ordering::SeqCst);
         }
         Some(fault)

@@ -31,6 +31,30 @@ async fn regress_a_lost_acknowledgement_neither_loses_nor_doubles() {
 }
 
 #[tokio::test]
+async fn regress_a_snapshot_that_reads_back_cut_off_is_not_taken_for_anothers() {
+    for kind in [ErrorKind::UnknownOutcome, ErrorKind::AlreadyExists] {
+        let (_, store, table) = broken().await;
+        store.inject(Op::Create, "snapshot-2", 0, 1, Fault::After(kind));
+        store.inject(Op::Read, "snapshot-2", 0, 2, Fault::Short);
+        assert_eq!(table.committer("u").commit(second()).await.unwrap(), committed(&[2]), "{kind:?}");
+        assert_eq!(live(&table).await, names(["f1@0", "f2@0"]));
+    }
+}
+
+#[tokio::test]
+async fn regress_what_a_store_says_is_there_and_cannot_be_read_may_be_ours() {
+    let (inner, store, table) = broken().await;
+    let committer = table.committer("u");
+    // The first creation was ours; the store tells of it as of somebody else's.
+    store.inject(Op::Create, "snapshot-2", 0, 1, Fault::After(ErrorKind::AlreadyExists));
+    store.inject(Op::Read, "snapshot-2", 0, 99, Fault::Before(ErrorKind::Unavailable));
+    let outcome = committer.commit(second()).await.unwrap();
+    assert!(matches!(outcome, CommitOutcome::Unknown(_)), "{outcome:?}");
+    let again = Table::new(table.name(), table.path(), table.schema().clone(), env(inner, 9));
+    assert_eq!(live(&again).await, names(["f1@0", "f2@0"]));
+}
+
+#[tokio::test]
 async fn an_error_without_effect_is_tried_again() {
     for kind in [ErrorKind::UnknownOutcome, ErrorKind::Unavailable] {
         let (_, store, table) = broken().await;

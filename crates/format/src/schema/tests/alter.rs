@@ -162,6 +162,17 @@ fn options_of_a_table_with_data_hold_still() {
 }
 
 #[test]
+fn levels_stay_where_full_compactions_tell_what_changed() {
+    let trigger = set("num-sorted-run.compaction-trigger", "8");
+    alter(&keyed(&[]).unwrap(), trigger.clone()).unwrap();
+    let schema = keyed(&[("changelog-producer", "full-compaction")]).unwrap();
+    refused(alter(&schema, trigger.clone()), &["levels", "6", "9"]);
+    refused(alter(&schema, set("num-levels", "4")), &["levels", "6", "4"]);
+    let fixed = alter(&schema, set("num-levels", "6")).unwrap();
+    alter(&fixed, trigger).unwrap();
+}
+
+#[test]
 fn options_of_an_empty_table_are_free() {
     let schema = keyed(&[]).unwrap();
     let change = |change| apply(&schema, &[change], false, 9);

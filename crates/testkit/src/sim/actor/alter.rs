@@ -1,5 +1,7 @@
 //! Changes of the table's definition while it is in use.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use linn_core::{Schemas, Table};
 use linn_format::schema::SchemaChange;
 use linn_format::types::DataType;
@@ -8,6 +10,7 @@ use rand::Rng;
 
 use super::Actor;
 use crate::sim::plant::Hazard;
+use crate::sim::shape::Producer;
 
 /// Changes options and adds columns now and then.
 pub async fn run(actor: Actor) {
@@ -28,8 +31,15 @@ pub async fn run(actor: Actor) {
 pub async fn once(actor: &Actor) -> Result<()> {
     let table = actor.open().await?;
     let set = |key: &str, value: &str| SchemaChange::SetOption { key: key.to_owned(), value: value.to_owned() };
+    let mut changes = Vec::new();
     let change = match actor.world().draw(|random| random.random_range(0..5)) {
-        0 => set("num-sorted-run.compaction-trigger", "4"),
+        0 => {
+            // Full compactions that tell changes go by the highest level, which follows the trigger unless it is said.
+            if actor.shape.producer == Producer::Full {
+                changes.push(set("num-levels", &table.options().num_levels()?.to_string()));
+            }
+            set("num-sorted-run.compaction-trigger", "4")
+        }
         1 => set("target-file-size", "1 mb"),
         2 => set("file.compression", "snappy"),
         3 => set("manifest.merge-min-count", "3"),
@@ -43,11 +53,23 @@ pub async fn once(actor: &Actor) -> Result<()> {
             }
         }
     };
+    changes.push(change);
     actor.world().action("schema changes");
     if actor.world().has(Hazard::H11) {
-        return force(actor, &table).await;
+        return if has_levels(&table).await? { force(actor, &table).await } else { Ok(()) };
     }
-    Schemas::new(&table).commit(&table, &[change]).await.map(drop)
+    Schemas::new(&table).commit(&table, &changes).await.map(drop)
+}
+
+/// Whether a bucket has files on several levels above 0.
+async fn has_levels(table: &Table) -> Result<bool> {
+    let plan = table.scan().every_level().plan().await?;
+    let mut levels: BTreeMap<_, BTreeSet<i32>> = BTreeMap::new();
+    for split in &plan.splits {
+        let above = split.files.iter().map(|file| file.level).filter(|level| *level > 0);
+        levels.entry((split.partition.to_serialized(), split.bucket)).or_default().extend(above);
+    }
+    Ok(levels.values().any(|levels| levels.len() > 1))
 }
 
 /// Switches deletion vectors on without asking whether the files allow it.

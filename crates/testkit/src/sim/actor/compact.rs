@@ -43,7 +43,7 @@ pub async fn once(actor: &Actor, user: &str, full: bool) -> Result<bool> {
                     .or_else(|e| if actor.is_transient(&e) { Ok(()) } else { Err(e) })?;
                 return Ok(true);
             }
-            CommitOutcome::Unknown(_) => actor.rest(500).await,
+            CommitOutcome::Unknown(_) => actor.wait(500).await,
         }
     }
 }

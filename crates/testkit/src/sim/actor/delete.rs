@@ -55,7 +55,7 @@ pub async fn once(actor: &Actor, number: usize) -> Result<bool> {
                 again!(actor, committer.abort(&commit.messages))?;
                 return Ok(false);
             }
-            CommitOutcome::Unknown(_) => actor.rest(500).await,
+            CommitOutcome::Unknown(_) => actor.wait(500).await,
         }
     }
 }

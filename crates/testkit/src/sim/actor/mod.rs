@@ -2,8 +2,12 @@
 //! its store, and may end anywhere.
 
 pub mod alter;
+pub mod branch;
+pub mod clean;
 pub mod compact;
 pub mod delete;
+pub mod expire;
+pub mod follow;
 pub mod read;
 pub mod tag;
 pub mod write;
@@ -15,6 +19,7 @@ use linn_format::{Error, ErrorKind, Result};
 use rand::Rng;
 
 use super::shape::Shape;
+use super::violation::Broken;
 use super::world::{Process, World};
 
 /// The table's name for messages.
@@ -40,7 +45,7 @@ macro_rules! again {
                 Ok(done) => break Ok(done),
                 Err(e) if left > 0 && $actor.is_transient(&e) => {
                     left -= 1;
-                    $actor.rest(300).await;
+                    $actor.wait(300).await;
                 }
                 Err(e) => break Err(e),
             }
@@ -66,8 +71,23 @@ impl Actor {
         Ok(Table::new(NAME, PATH, (*schema).clone(), env))
     }
 
-    /// Waits up to `millis` in virtual time.
+    /// Rests up to `millis` in virtual time between two pieces of work, longer when nothing is committed, and over a night.
     pub async fn rest(&self, millis: u64) {
+        let quiet = self.world().is_quiet();
+        self.wait(match self.world().knobs.haste {
+            true => millis.min(50),
+            // Nothing new to look at: nobody hurries.
+            false if quiet => millis * 20,
+            false => millis,
+        })
+        .await;
+        while let Some(left) = self.world().night() {
+            self.wait(left + 1_000).await;
+        }
+    }
+
+    /// Waits up to `millis` in virtual time.
+    pub async fn wait(&self, millis: u64) {
         let millis = self.world().draw(|random| random.random_range(1..=millis));
         self.world().executor.sleep(millis).await;
     }
@@ -98,7 +118,8 @@ impl Actor {
     /// Notes an error that no fault explains.
     pub fn judge(&self, what: &str, error: &Error) {
         if !self.is_transient(error) {
-            self.world().violation(format!("{what} of {:?} failed: {error:?}", self.process));
+            let what = format!("{what} of {:?} failed: {error:?}", self.process);
+            self.world().violation(Broken::by_error(error), what);
         }
     }
 }

@@ -7,6 +7,9 @@ use linn_format::{ErrorKind, Result};
 
 use super::Actor;
 
+/// Its own tags.
+const PREFIX: &str = "at-";
+
 /// Tags snapshots, reads what it has tagged, and removes tags.
 pub async fn run(actor: Actor) {
     loop {
@@ -24,11 +27,12 @@ pub async fn run(actor: Actor) {
 pub async fn once(actor: &Actor) -> Result<()> {
     let table = actor.open().await?;
     let tags = Tags::new(&table);
-    let names = tags.list().await?;
+    let mut names = tags.list().await?;
+    names.retain(|name| name.starts_with(PREFIX));
     if names.len() < 3 {
         let Some(snapshot) = Snapshots::new(&table).latest().await? else { return Ok(()) };
         actor.world().action("tags");
-        let name = format!("at-{}", actor.world().executor.now());
+        let name = format!("{PREFIX}{}", actor.world().executor.now());
         match tags.create(&name, &snapshot, None).await {
             // It was made although the store did not say so, or the snapshot went meanwhile.
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}

@@ -1,6 +1,6 @@
 //! Writers: each has a commit user of its own, writes commit after commit, and goes on from the last one after a crash.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use arrow_array::{RecordBatch, new_null_array};
 use linn_core::commit::Overwrite;
@@ -35,7 +35,7 @@ pub async fn run(actor: Actor, number: usize, quota: i64) {
             Ok(()) => return,
             Err(e) => actor.judge("a writer's session", &e),
         }
-        actor.rest(2_000).await;
+        actor.wait(2_000).await;
     }
 }
 
@@ -102,11 +102,13 @@ fn entry(actor: &Actor, number: usize, identifier: i64) -> Entry {
     }
     let shape = &actor.shape;
     let writer = i64::try_from(number).unwrap();
+    let big_first = actor.world().knobs.big_first;
     let entry = actor.world().draw(|random| {
         let own = if shape.shared { 0 } else { i32::try_from(number).unwrap() * 2 };
         let first = own + random.random_range(0..2);
         let replaces = (shape.may_overwrite() && random.random_ratio(1, 8)).then_some(first);
-        let count = if random.random_ratio(1, 10) { 200 } else { random.random_range(1..12) };
+        let is_big = random.random_ratio(1, 10) || (big_first && identifier == 1);
+        let count = if is_big { 200 } else { random.random_range(1..12) };
         let mut rows = Vec::with_capacity(count);
         for i in 0..count {
             let number = identifier * 1000 + i64::try_from(i).unwrap();
@@ -127,7 +129,7 @@ fn entry(actor: &Actor, number: usize, identifier: i64) -> Entry {
             let kind = if shape.takes_deletes() && random.random_bool(0.15) { 3 } else { 0 };
             rows.push(Row { p, k: random.random_range(0..keys), values, kind });
         }
-        Entry { rows, replaces, dispatched: None, acknowledged: None, deletes: BTreeSet::new() }
+        Entry::of(rows, replaces)
     });
     actor.world().record().ledger.insert(key, entry.clone());
     entry
@@ -155,7 +157,7 @@ fn dispatch(actor: &Actor, of: &(String, i64), messages: &[CommitMessage]) {
 }
 
 /// The rows as a batch with all columns that the table has.
-fn batch(table: &Table, rows: &[Row]) -> Result<(RecordBatch, arrow_array::Int8Array)> {
+pub(crate) fn batch(table: &Table, rows: &[Row]) -> Result<(RecordBatch, arrow_array::Int8Array)> {
     let (batch, kinds) = row::batch(rows);
     let schema = arrow_schema(&table.schema().fields)?;
     let columns = schema.fields().iter().map(|field| {
@@ -203,7 +205,7 @@ async fn append(
     let messages = plant::messages(actor, messages);
     dispatch(actor, of, &messages);
     let commit = Commit::streaming(of.1, messages);
-    settle(actor, committer, of, &commit, None).await
+    settle(actor, committer, &commit, None).await
 }
 
 /// Replaces a partition by rows.
@@ -222,14 +224,13 @@ async fn replace(
     writer.close().await?;
     dispatch(actor, of, &messages);
     let target: BTreeMap<String, String> = [("p".to_owned(), partition.to_string())].into();
-    settle(actor, committer, of, &Commit::streaming(of.1, messages), Some(Overwrite::Partition(target))).await
+    settle(actor, committer, &Commit::streaming(of.1, messages), Some(Overwrite::Partition(target))).await
 }
 
 /// Commits until the outcome is known.
 async fn settle(
     actor: &Actor,
     committer: &Committer,
-    of: &(String, i64),
     commit: &Commit,
     target: Option<Overwrite>,
 ) -> Result<Option<CommitOutcome>> {
@@ -256,10 +257,10 @@ async fn settle(
             }
             CommitOutcome::Unknown(_) => {
                 actor.world().action("unknown outcomes");
-                if let Some(outcome) = plant::after_unknown(actor, committer, of, commit).await {
-                    return Ok(Some(outcome));
+                if plant::forgets(actor, &commit.messages).await {
+                    return Err(Error::unavailable("a new session"));
                 }
-                actor.rest(500).await;
+                actor.wait(500).await;
             }
         }
     }

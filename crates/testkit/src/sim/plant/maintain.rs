@@ -1,51 +1,25 @@
-//! Maintenance as it must not be: expiry and cleaning that do their steps in a wrong order, where such a bug is planted.
+//! Expiry as it must not be, where such a bug is planted: it trusts its hint over what is there (H8), or its own list of what it
+//! has begun over what it has done (H9). And cleaning that looks for what is used before it looks for what is there (H6). All other
+//! bugs of maintenance are planted below the real one, in the store.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use linn_core::{Snapshots, Table, Tags};
+use linn_core::{Snapshots, Table};
 use linn_format::snapshot::{Snapshot, parse_hint};
 use linn_format::{ErrorKind, Result, SnapshotId};
 
 use super::Hazard;
 use crate::sim::actor::Actor;
-use crate::sim::reach::{self, Files};
+use crate::sim::reach;
 
-/// Snapshots that expiry keeps.
-pub const KEPT: i64 = 3;
+/// Snapshots that expiry keeps in histories that are about it.
+pub const KEPT: i64 = 4;
 
-/// Expires and cleans now and then.
-pub async fn run(actor: Actor) {
-    loop {
-        actor.rest(4_000).await;
-        let done = match actor.world().has(Hazard::H6) {
-            true => clean(&actor).await,
-            false => expire(&actor).await,
-        };
-        if let Err(e) = done {
-            actor.judge("maintenance", &e);
-        }
-    }
-}
-
-/// Deletes what no snapshot needed a while ago.
-async fn clean(actor: &Actor) -> Result<()> {
-    let table = actor.open().await?;
-    let mut used = BTreeSet::new();
-    for id in Snapshots::new(&table).list().await? {
-        let files = reach::files(&table, &*Snapshots::new(&table).get(id).await?).await?;
-        used.extend(files.metadata.into_iter().chain(files.data));
-    }
-    actor.rest(5_000).await;
-    let folders = ["manifest", "index", "p=0/bucket-0", "p=1/bucket-0", "p=2/bucket-0", "p=3/bucket-0"];
-    for folder in folders {
-        for entry in table.storage().list(&format!("{}/{folder}", table.path())).await? {
-            if !used.contains(&entry.path) {
-                table.storage().delete(&entry.path).await?;
-            }
-        }
-    }
-    Ok(())
+/// Whether the expiry of this history is the one here.
+pub fn is_planted(actor: &Actor) -> bool {
+    actor.world().has(Hazard::H8) || actor.world().has(Hazard::H9)
 }
 
 /// Expires all snapshots but the newest.
@@ -60,12 +34,13 @@ pub async fn expire(actor: &Actor) -> Result<()> {
     let kept = newest.0 - KEPT + 1;
     let mut used = BTreeSet::new();
     for id in ids.iter().filter(|id| id.0 >= kept) {
-        used.extend(all(reach::files(&table, &*snapshots.get(*id).await?).await?));
+        let files = reach::files(&table, &*snapshots.get(*id).await?).await?;
+        used.extend(files.all());
     }
-    if !actor.world().has(Hazard::H16) {
-        for name in Tags::new(&table).list().await? {
-            used.extend(all(reach::files(&table, &Tags::new(&table).get(&name).await?.snapshot).await?));
-        }
+    // What was begun before is done first.
+    let begun = actor.world().record().expiring.clone();
+    for snapshot in &begun {
+        remove(actor, &table, snapshot, &used).await?;
     }
     let hint = table.storage().read(&format!("{}/EARLIEST", table.snapshot_dir()), None).await;
     let hinted = hint.ok().and_then(|bytes| parse_hint(&bytes));
@@ -75,7 +50,12 @@ pub async fn expire(actor: &Actor) -> Result<()> {
     };
     while id.0 < kept {
         match snapshots.get(id).await {
-            Ok(snapshot) => remove(actor, &table, &snapshot, &used).await?,
+            Ok(snapshot) => {
+                if actor.world().has(Hazard::H9) {
+                    actor.world().record().expiring.push(Arc::clone(&snapshot));
+                }
+                remove(actor, &table, &snapshot, &used).await?;
+            }
             Err(e) if e.kind() == ErrorKind::NotFound && actor.world().has(Hazard::H8) => return Ok(()),
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             Err(e) => return Err(e),
@@ -86,24 +66,36 @@ pub async fn expire(actor: &Actor) -> Result<()> {
     table.storage().put(&format!("{}/EARLIEST", table.snapshot_dir()), hint).await
 }
 
-fn all(files: Files) -> impl Iterator<Item = String> {
-    files.metadata.into_iter().chain(files.data)
-}
-
-/// Removes one snapshot, in the order that the planted bug has.
+/// Removes one snapshot and what only it had.
 async fn remove(actor: &Actor, table: &Table, snapshot: &Snapshot, used: &BTreeSet<String>) -> Result<()> {
     actor.world().action("expired");
     let files = reach::files(table, snapshot).await?;
-    let pointer = Snapshots::new(table).path(snapshot.id);
-    let data_first = actor.world().has(Hazard::H7) || actor.world().has(Hazard::H9);
-    if !data_first {
-        table.storage().delete(&pointer).await?;
-    }
-    for path in files.data.iter().chain(&files.metadata).filter(|path| !used.contains(*path)) {
+    table.storage().delete(&Snapshots::new(table).path(snapshot.id)).await?;
+    for path in files.metadata.iter().chain(&files.data).filter(|path| !used.contains(*path)) {
         table.storage().delete(path).await?;
     }
-    if data_first {
-        table.storage().delete(&pointer).await?;
+    actor.world().record().expiring.retain(|begun| begun.id != snapshot.id);
+    Ok(())
+}
+
+/// Deletes old files that no snapshot needed a while ago.
+///
+/// # Errors
+/// What the store yields.
+pub async fn clean(actor: &Actor, older_than: i64) -> Result<()> {
+    let table = actor.open().await?;
+    let mut used = BTreeSet::new();
+    for id in Snapshots::new(&table).list().await? {
+        used.extend(reach::files(&table, &*Snapshots::new(&table).get(id).await?).await?.all());
+    }
+    actor.wait(40_000).await;
+    for folder in ["manifest", "index", "p=0/bucket-0", "p=1/bucket-0", "p=2/bucket-0", "p=3/bucket-0"] {
+        for entry in table.storage().list(&format!("{}/{folder}", table.path())).await? {
+            let is_old = entry.modified_millis.is_some_and(|modified| modified < older_than);
+            if is_old && !used.contains(&entry.path) {
+                table.storage().delete(&entry.path).await?;
+            }
+        }
     }
     Ok(())
 }

@@ -1,21 +1,25 @@
 //! Bugs that can be planted, one for each hazard: the run must catch them all (spec: reliability.md §2; decision 0011).
 //!
-//! A bug is planted where it would be: in what a store does, in what an actor hands over, or in maintenance that does
-//! its steps in the wrong order. Nothing of the engine changes.
+//! A bug is planted where it would be: in what a store does, in what an actor hands over, or in the steps of maintenance.
+//! Nothing of the engine changes. Each has a stage, histories in which it shows, and promises that it breaks; it is caught when
+//! one of these is seen broken there, while the same histories without it are clean.
 
 pub mod maintain;
+mod stage;
+mod trial;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use linn_core::write::TableWriter;
-use linn_core::{Commit, CommitMessage, CommitOutcome, Committer, Snapshots, Table};
+use linn_core::{CommitMessage, Table};
 use linn_format::manifest::FileKind;
 use linn_format::{Error, Result};
 
+pub use stage::{Knobs, Setup};
+pub use trial::{Trial, trial};
+
 use super::actor::Actor;
-use super::fault::{Fault, Rates};
-use super::shape::{Engine, Producer, Shape};
 
 macro_rules! hazards {
     ($($name:ident $doc:literal),+ $(,)?) => {
@@ -77,54 +81,6 @@ impl std::str::FromStr for Hazard {
     }
 }
 
-impl Hazard {
-    /// The kind of table on which this bug shows, where not every kind will do.
-    pub fn shape(self, drawn: Shape) -> Shape {
-        match self {
-            Self::H10 => Shape::of(Engine::Last).with_vectors().with_producer(Producer::Lookup),
-            Self::H11 => Shape::of(Engine::Last).with("write-only", "true"),
-            Self::H12 => Shape { shared: true, ..Shape::of(Engine::Last) },
-            Self::H13 => Shape::of(Engine::Last),
-            Self::H14 => Shape::of(Engine::BySequence).with_vectors(),
-            Self::H15 => Shape { buckets: 2, shared: true, ..Shape::of(Engine::Append).with_vectors() },
-            Self::H17 => Shape::of(Engine::Append),
-            Self::H20 => {
-                Shape::of(Engine::Last).with("write-buffer-size", "4 kb").with("write-buffer-spillable", "true")
-            }
-            Self::H19 => Shape::of(Engine::Last).with("file.format", "avro").with("file.compression", "none"),
-            _ => drawn,
-        }
-    }
-}
-
-impl Hazard {
-    /// Faults without which this bug does not show.
-    pub fn favour(self, rates: &mut Rates) {
-        match self {
-            Self::H1 | Self::H2 | Self::H3 => rates.set(Fault::After, 0.05),
-            Self::H8 | Self::H9 => rates.set(Fault::CrashBefore, 0.005),
-            Self::H17 => rates.set(Fault::Pause, 0.01),
-            _ => {}
-        }
-    }
-}
-
-/// What maintenance does when nothing fails any more: it must get done.
-///
-/// # Errors
-/// What expiry yields.
-pub async fn at_rest(actor: &Actor) -> Result<()> {
-    if !actor.world().has(Hazard::H8) && !actor.world().has(Hazard::H9) {
-        return Ok(());
-    }
-    maintain::expire(actor).await?;
-    let left = Snapshots::new(&actor.open().await?).list().await?.len();
-    if i64::try_from(left).is_ok_and(|left| left > maintain::KEPT) {
-        actor.world().violation(format!("expiry leaves {left} snapshots"));
-    }
-    Ok(())
-}
-
 /// The table as a writer of it sees it.
 pub fn table_of_writer(actor: &Actor, table: Table) -> Table {
     match actor.world().has(Hazard::H14) {
@@ -146,10 +102,15 @@ fn without(table: &Table, option: &str) -> Table {
 
 /// The commit user of a writer.
 pub fn user(actor: &Actor, user: String) -> String {
-    match actor.world().has(Hazard::H17) {
-        true => format!("{user}.{}", actor.process.id),
-        false => user,
+    let world = actor.world();
+    if world.has(Hazard::H17) {
+        return format!("{user}.{}", actor.process.id);
     }
+    if world.has(Hazard::H2) {
+        let forgotten = world.record().actions.get(FORGOTTEN).copied().unwrap_or(0);
+        return format!("{user}.{forgotten}");
+    }
+    user
 }
 
 /// A writer of rows.
@@ -180,34 +141,28 @@ pub async fn abort(actor: &Actor, messages: &[CommitMessage]) {
     for message in messages {
         let Ok(folder) = table.bucket_path(&message.partition, message.bucket) else { continue };
         for file in &message.new_files {
-            table.storage().delete(&format!("{folder}/{}", file.file_name)).await.ok();
+            let path = format!("{folder}/{}", file.file_name);
+            // The store may be out of reach for a while.
+            let mut left = 8;
+            while left > 0 && table.storage().delete(&path).await.is_err() {
+                left -= 1;
+                actor.wait(4_000).await;
+            }
         }
     }
 }
 
-/// What comes after an unknown outcome, instead of committing again until it is known.
-pub async fn after_unknown(
-    actor: &Actor,
-    committer: &Committer,
-    of: &(String, i64),
-    commit: &Commit,
-) -> Option<CommitOutcome> {
-    if actor.world().has(Hazard::H3) {
-        abort(actor, &commit.messages).await;
+/// What is counted of commits that are made anew.
+const FORGOTTEN: &str = "commits made anew";
+
+/// Whether a commit of unknown outcome is made anew by a writer that knows nothing of it, instead of being asked for until it
+/// is known.
+pub async fn forgets(actor: &Actor, messages: &[CommitMessage]) -> bool {
+    abort(actor, messages).await;
+    if actor.world().has(Hazard::H2) {
+        actor.world().action(FORGOTTEN);
     }
-    if !actor.world().has(Hazard::H2) {
-        return None;
-    }
-    let table = actor.open().await.ok()?;
-    let again = table.committer(format!("{}.again", committer.user()));
-    loop {
-        actor.rest(500).await;
-        match again.commit(Commit::streaming(of.1, commit.messages.clone())).await {
-            Ok(CommitOutcome::Unknown(_)) => {}
-            Ok(outcome) => return Some(outcome),
-            Err(_) => {}
-        }
-    }
+    actor.world().has(Hazard::H2) || actor.world().has(Hazard::H3)
 }
 
 /// Whether an error of the local disk leaves the writer waiting for ever.
