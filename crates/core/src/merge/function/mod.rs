@@ -4,6 +4,7 @@
 //! what they compute to an array that the gather reads from.
 
 mod bitmap;
+mod collection;
 mod decimal;
 mod element;
 mod fold;
@@ -11,6 +12,7 @@ mod nested;
 mod number;
 mod select;
 mod sketch;
+mod table;
 mod text;
 mod union;
 
@@ -53,11 +55,7 @@ pub(crate) trait Function: Send {
 
     /// Folds the steps of many keys: what [`Function::fold`] says of each, without a call for each.
     fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
-        folds.iter().try_for_each(|steps| {
-            let at = || steps.last().map(|step| step.pick());
-            cells.push(self.fold(steps).map_err(|error| Unfolded { error, at: at() })?);
-            Ok(())
-        })
+        key_by_key(folds, cells, |steps| self.fold(steps))
     }
 
     /// What was computed since the last call, in the order of [`Cell::Computed`].
@@ -71,6 +69,19 @@ pub(crate) trait Function: Send {
         self.fold_all(folds, &mut cells)?;
         Ok(Settled { cells, computed: self.computed()? })
     }
+}
+
+/// Folds the steps of each key by `fold`; an error is told with a row of its key.
+fn key_by_key(
+    folds: &Folds,
+    cells: &mut Vec<Cell>,
+    mut fold: impl FnMut(&[Fold]) -> Result<Cell>,
+) -> Result<(), Unfolded> {
+    folds.iter().try_for_each(|steps| {
+        let at = || steps.last().map(|step| step.pick());
+        cells.push(fold(steps).map_err(|error| Unfolded { error, at: at() })?);
+        Ok(())
+    })
 }
 
 /// What to do about a null in a nested key.
@@ -151,7 +162,7 @@ impl FunctionPlan {
             ("listagg", Kind::Char(_) | Kind::Varchar(_)) => Ok(Box::new(text::ListAgg::new(self))),
             ("collect", Kind::Array(_))
             | ("merge_map" | "merge_map_with_keytime", Kind::Map(_, _))
-            | ("nested_update", Kind::Array(_)) => Ok(Box::new(element::Elements::new(self)?)),
+            | ("nested_update", Kind::Array(_)) => Ok(Box::new(collection::Elements::new(self)?)),
             ("nested_partial_update", Kind::Array(_)) => Ok(Box::new(nested::NestedPartial::new(self)?)),
             ("rbm32", Kind::Varbinary(_)) => Ok(Box::new(union::Union::new(self, bitmap::unite))),
             ("rbm64", Kind::Varbinary(_)) => Ok(Box::new(union::Union::new(self, bitmap::unite_wide))),

@@ -1,27 +1,44 @@
 //! `nested_partial_update`: rows of an ARRAY<ROW> by nested key, non-null fields overwrite.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StructArray, new_null_array};
+use arrow_buffer::NullBuffer;
 use arrow_row::Rows;
 use arrow_schema::DataType as ArrowType;
 use linn_format::types::arrow_field;
 use linn_format::{Error, Result};
 
 use super::element::{ElementSource, Identity, Item, element_type, field_positions, has_key, list_of};
-use super::{Fold, Function, FunctionPlan, no_retract};
+use super::table::Table;
+use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// The function `nested_partial_update`.
 pub(super) struct NestedPartial {
-    plan: FunctionPlan,
     data_type: ArrowType,
+    reader: Reader,
+    made: Made,
+}
+
+/// The sources, and how their rows are put together.
+struct Reader {
+    plan: FunctionPlan,
     key: Vec<usize>,
-    width: usize,
     identity: Identity,
-    sources: Vec<(ElementSource, Rows)>,
+    sources: Vec<Source>,
+}
+
+struct Source {
+    rows: ElementSource,
+    /// Null bits of each field of the rows.
+    nulls: Vec<Option<NullBuffer>>,
+    keys: Rows,
+}
+
+/// The lists since the last chunk.
+struct Made {
     lengths: Vec<usize>,
     /// Per field of the nested row: where each element's value comes from.
     fields: Vec<Vec<Option<Item>>>,
@@ -44,51 +61,49 @@ impl NestedPartial {
             ArrowType::Struct(fields) => fields.len(),
             _ => 0,
         };
+        let identity = Identity::new(&element, key.clone())?;
         Ok(Self {
-            plan: plan.clone(),
-            identity: Identity::new(&element, key.clone())?,
             data_type,
-            key,
-            width,
-            sources: Vec::new(),
-            lengths: Vec::new(),
-            fields: vec![Vec::new(); width],
+            reader: Reader { plan: plan.clone(), key, identity, sources: Vec::new() },
+            made: Made { lengths: Vec::new(), fields: vec![Vec::new(); width] },
         })
+    }
+}
+
+impl Reader {
+    /// Places of the rows of a value that are there; `None` when it is null.
+    fn rows(&self, pick: Pick) -> Option<impl Iterator<Item = Item> + '_> {
+        let source = pick.source as usize;
+        let elements = &self.sources[source].rows;
+        let positions = elements.positions(pick.row as usize)?;
+        Some(positions.filter(|&at| elements.child.is_valid(at)).map(move |at| (source, at)))
     }
 
     /// The rows of a value as they are.
-    fn value(&self, pick: Pick) -> Option<Vec<Row>> {
-        let at = pick.source as usize;
-        let positions = self.sources[at].0.positions(pick.row as usize)?;
-        Some(
-            positions
-                .filter(|&p| self.sources[at].0.child.is_valid(p))
-                .map(|p| vec![Some((at, p)); self.width])
-                .collect(),
-        )
+    fn value(&self, pick: Pick, width: usize) -> Option<Vec<Row>> {
+        Some(self.rows(pick)?.map(|item| vec![Some(item); width]).collect())
     }
 
-    fn identity<'s>(&'s self, row: &Row) -> Option<&'s [u8]> {
-        let &field = self.key.first()?;
-        let (source, at) = (*row.get(field)?)?;
-        Some(self.sources[source].1.row(at).data())
+    fn key_of(&self, item: Item) -> &[u8] {
+        self.sources[item.0].keys.row(item.1).data()
     }
 
+    /// `acc` and then `input`, row by row of their keys.
     fn add(&self, acc: Option<Vec<Row>>, input: Option<Vec<Row>>) -> Result<Option<Vec<Row>>> {
         let Some(input) = input else { return Ok(acc) };
-        let mut at: HashMap<&[u8], usize> = HashMap::new();
+        let mut table = Table::default();
         let mut rows: Vec<Row> = Vec::new();
         for row in acc.unwrap_or_default().into_iter().chain(input) {
-            let Some(key) = self.identity(&row) else { continue };
-            if !self.counts(&row)? {
+            let Some(place) = self.key.first().and_then(|&field| *row.get(field)?) else { continue };
+            if !self.counts(place)? {
                 continue;
             }
-            let target = *at.entry(key).or_insert_with(|| {
-                rows.push(vec![None; self.width]);
+            let target = self.target(&mut table, place, || {
+                rows.push(vec![None; row.len()]);
                 rows.len() - 1
             });
             for (field, item) in row.into_iter().enumerate() {
-                if item.is_some_and(|i| self.is_set(field, i)) || (self.key.contains(&field) && item.is_some()) {
+                if item.is_some_and(|item| self.overwrites(field, item)) {
                     rows[target][field] = item;
                 }
             }
@@ -96,68 +111,130 @@ impl NestedPartial {
         Ok(Some(rows))
     }
 
-    fn is_set(&self, field: usize, item: Item) -> bool {
-        self.sources[item.0].0.child.as_struct_opt().is_some_and(|s| s.column(field).is_valid(item.1))
+    /// The place of the row with the key of an element, which `new` makes where there is none.
+    fn target<'s>(&'s self, table: &mut Table<'s>, item: Item, new: impl FnOnce() -> usize) -> usize {
+        let key = self.key_of(item);
+        match table.get(key) {
+            Some((_, target)) => target,
+            None => {
+                let target = new();
+                table.put(key, (0, target));
+                target
+            }
+        }
     }
 
-    fn counts(&self, row: &Row) -> Result<bool> {
-        let Some((source, at)) = self.key.first().and_then(|&f| row[f]) else { return Ok(false) };
-        has_key(&self.sources[source].0.child, &self.key, at, self.plan.options.null_key)
+    fn overwrites(&self, field: usize, item: Item) -> bool {
+        let nulls = self.sources[item.0].nulls.get(field).and_then(Option::as_ref);
+        nulls.is_none_or(|nulls| nulls.is_valid(item.1)) || self.key.contains(&field)
+    }
+
+    fn counts(&self, item: Item) -> Result<bool> {
+        has_key(&self.sources[item.0].rows.child, &self.key, item.1, self.plan.options.null_key)
+    }
+
+    /// What the steps of one key come to, with what is late.
+    fn fold(&self, steps: &[Fold], width: usize) -> Result<Option<Vec<Row>>> {
+        let mut acc: Option<Vec<Row>> = None;
+        for &step in steps {
+            acc = match step {
+                Fold::Add(pick) => self.add(acc, self.value(pick, width))?,
+                Fold::AddLate(pick) => self.add(self.value(pick, width), acc)?,
+                Fold::Retract(_) if self.plan.options.ignore_retract => acc,
+                Fold::Retract(_) => return Err(no_retract(&self.plan)),
+            };
+        }
+        Ok(acc)
+    }
+}
+
+impl Made {
+    /// Folds the steps of one key. `table` is only there to be used again.
+    fn fold<'s>(&mut self, reader: &'s Reader, steps: &[Fold], table: &mut Table<'s>) -> Result<Cell> {
+        let length = if steps.iter().all(|step| matches!(step, Fold::Add(_))) {
+            self.add_all(reader, steps, table)?
+        } else {
+            let rows = reader.fold(steps, self.fields.len())?;
+            for row in rows.iter().flatten() {
+                self.fields.iter_mut().zip(row).for_each(|(field, item)| field.push(*item));
+            }
+            rows.map(|rows| rows.len())
+        };
+        let Some(length) = length else { return Ok(Cell::Null) };
+        self.lengths.push(length);
+        Ok(Cell::Computed(self.lengths.len() as u32 - 1))
+    }
+
+    /// Rows that arrive in order go straight to their places.
+    fn add_all<'s>(&mut self, reader: &'s Reader, steps: &[Fold], table: &mut Table<'s>) -> Result<Option<usize>> {
+        let Some(start) = self.fields.first().map(Vec::len) else { return Ok(None) };
+        table.clear();
+        let mut there = false;
+        for rows in steps.iter().filter_map(|step| reader.rows(step.pick())) {
+            there = true;
+            for item in rows {
+                if !reader.counts(item)? {
+                    continue;
+                }
+                let target = reader.target(table, item, || {
+                    self.fields.iter_mut().for_each(|field| field.push(None));
+                    self.fields.first().map_or(start, |field| field.len() - 1)
+                });
+                for (field, items) in self.fields.iter_mut().enumerate() {
+                    if reader.overwrites(field, item) {
+                        items[target] = Some(item);
+                    }
+                }
+            }
+        }
+        Ok(there.then(|| self.fields.first().map_or(0, |field| field.len() - start)))
     }
 }
 
 impl Function for NestedPartial {
     fn add_source(&mut self, column: &ArrayRef) -> Result<()> {
-        let source = ElementSource::new(column)?;
-        let keys = self.identity.encode(&source.child)?;
-        self.sources.push((source, keys));
+        let rows = ElementSource::new(column)?;
+        let keys = self.reader.identity.encode(&rows.child)?;
+        let fields = rows.child.as_struct_opt().ok_or_else(|| Error::internal("nested rows are not structs"))?;
+        let nulls = fields.columns().iter().map(|field| field.logical_nulls()).collect();
+        self.reader.sources.push(Source { rows, nulls, keys });
         Ok(())
     }
 
     fn retain_sources(&mut self, keep: &[usize]) {
-        retain(&mut self.sources, keep);
+        retain(&mut self.reader.sources, keep);
     }
 
     fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
-        let mut acc: Option<Vec<Row>> = None;
-        for &fold in folds {
-            acc = match fold {
-                Fold::Add(pick) => self.add(acc, self.value(pick))?,
-                Fold::AddLate(pick) => self.add(self.value(pick), acc)?,
-                Fold::Retract(_) if self.plan.options.ignore_retract => acc,
-                Fold::Retract(_) => return Err(no_retract(&self.plan)),
-            };
-        }
-        let Some(rows) = acc else { return Ok(Cell::Null) };
-        self.lengths.push(rows.len());
-        for row in rows {
-            for (field, item) in row.into_iter().enumerate() {
-                self.fields[field].push(item);
-            }
-        }
-        Ok(Cell::Computed(self.lengths.len() as u32 - 1))
+        self.made.fold(&self.reader, folds, &mut Table::default())
+    }
+
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+        let mut table = Table::default();
+        key_by_key(folds, cells, |steps| self.made.fold(&self.reader, steps, &mut table))
     }
 
     fn computed(&mut self) -> Result<Option<ArrayRef>> {
-        let lengths = std::mem::take(&mut self.lengths);
+        let lengths = std::mem::take(&mut self.made.lengths);
         if lengths.is_empty() {
             return Ok(None);
         }
         let ArrowType::Struct(types) = element_type(&self.data_type)?.data_type().clone() else {
             return Err(Error::internal("elements of a nested table are not rows"));
         };
-        let mut columns = Vec::with_capacity(self.width);
-        for (field, items) in self.fields.iter_mut().enumerate() {
+        let sources = &self.reader.sources;
+        let mut columns = Vec::with_capacity(types.len());
+        for (field, items) in self.made.fields.iter_mut().enumerate() {
             let null = new_null_array(types[field].data_type(), 1);
-            let mut arrays: Vec<&dyn Array> = Vec::with_capacity(self.sources.len() + 1);
-            for (source, _) in &self.sources {
-                let rows =
-                    source.child.as_struct_opt().ok_or_else(|| Error::internal("nested rows are not structs"))?;
+            let mut arrays: Vec<&dyn Array> = Vec::with_capacity(sources.len() + 1);
+            for source in sources {
+                let rows = source.rows.child.as_struct_opt();
+                let rows = rows.ok_or_else(|| Error::internal("nested rows are not structs"))?;
                 arrays.push(rows.column(field).as_ref());
             }
             arrays.push(null.as_ref());
             let index: Vec<Item> =
-                std::mem::take(items).into_iter().map(|i| i.unwrap_or((self.sources.len(), 0))).collect();
+                std::mem::take(items).into_iter().map(|item| item.unwrap_or((sources.len(), 0))).collect();
             columns.push(arrow_select::interleave::interleave(&arrays, &index)?);
         }
         let rows = StructArray::try_new(types, columns, None)?;

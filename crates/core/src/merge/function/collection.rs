@@ -1,0 +1,383 @@
+//! `collect`, `merge_map`, `merge_map_with_keytime`, `nested_update`: functions whose values are lists of elements picked from
+//! the sources, gathered at the end of a chunk.
+//!
+//! Results keep the order in which elements first appeared; the reference's order is that of its hash tables.
+
+use std::collections::{HashMap, HashSet};
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_row::Rows;
+use arrow_schema::DataType as ArrowType;
+use linn_format::types::arrow_field;
+use linn_format::{Error, Result};
+
+use super::element::{ElementSource, Identity, Item, element_type, field_positions, has_key, list_of};
+use super::table::Table;
+use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use crate::merge::source::{Cell, Pick, retain};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Collect,
+    MergeMap,
+    MergeMapWithKeyTime,
+    NestedUpdate,
+}
+
+/// A function over elements.
+pub(super) struct Elements {
+    data_type: ArrowType,
+    reader: Reader,
+    made: Made,
+}
+
+/// The sources, and how their elements are put together.
+struct Reader {
+    plan: FunctionPlan,
+    rule: Rule,
+    sources: Vec<Source>,
+    /// What makes two elements the same: all of it, a map's key, or the nested key; `None` when nothing does.
+    identity: Option<Identity>,
+    order: Option<Identity>,
+}
+
+struct Source {
+    elements: ElementSource,
+    identity: Option<Rows>,
+    order: Option<Rows>,
+}
+
+/// The lists since the last chunk, one after the other.
+#[derive(Default)]
+struct Made {
+    lengths: Vec<usize>,
+    items: Vec<Item>,
+}
+
+impl Elements {
+    /// Starts one of the functions.
+    pub(super) fn new(plan: &FunctionPlan) -> Result<Self> {
+        let rule = match plan.function.as_str() {
+            "collect" => Rule::Collect,
+            "merge_map" => Rule::MergeMap,
+            "merge_map_with_keytime" => Rule::MergeMapWithKeyTime,
+            _ => Rule::NestedUpdate,
+        };
+        let data_type = arrow_field(&plan.field)?.data_type().clone();
+        let element = element_type(&data_type)?.data_type().clone();
+        let options = &plan.options;
+        let identity = match rule {
+            Rule::MergeMap | Rule::MergeMapWithKeyTime => Some(vec![0]),
+            Rule::Collect => Some(Vec::new()),
+            Rule::NestedUpdate => Some(field_positions(&element, &options.nested_key)?),
+        };
+        let order = match rule {
+            Rule::NestedUpdate if !options.nested_sequence.is_empty() => {
+                Some(Identity::new(&element, field_positions(&element, &options.nested_sequence)?)?)
+            }
+            Rule::MergeMapWithKeyTime => Some(key_time(&element, options.time_field.as_deref())?),
+            _ => None,
+        };
+        let reader = Reader {
+            plan: plan.clone(),
+            rule,
+            sources: Vec::new(),
+            identity: identity.map(|fields| Identity::new(&element, fields)).transpose()?,
+            order,
+        };
+        Ok(Self { data_type, reader, made: Made::default() })
+    }
+}
+
+impl Reader {
+    /// The elements of a value; `None` when it is null.
+    fn value(&self, pick: Pick) -> Option<impl Iterator<Item = Item> + use<>> {
+        let source = pick.source as usize;
+        let positions = self.sources[source].elements.positions(pick.row as usize)?;
+        Some(positions.map(move |at| (source, at)))
+    }
+
+    fn is_null(&self, item: Item) -> bool {
+        self.sources[item.0].elements.child.is_null(item.1)
+    }
+
+    fn identity(&self, item: Item) -> &[u8] {
+        self.sources[item.0].identity.as_ref().map_or(&[], |rows| rows.row(item.1).data())
+    }
+
+    /// The time or sequence of an element, for comparison.
+    fn order(&self, item: Item) -> Option<arrow_row::Row<'_>> {
+        self.sources[item.0].order.as_ref().map(|rows| rows.row(item.1))
+    }
+
+    /// Appends what values come to that arrive after `base`, which is a value already; whether there is any.
+    fn unite<'s, V: Iterator<Item = Item>>(
+        &'s self,
+        base: Option<Vec<Item>>,
+        mut values: impl Iterator<Item = V>,
+        table: &mut Table<'s>,
+        out: &mut Vec<Item>,
+    ) -> Result<bool> {
+        let Some(first) = values.next() else {
+            out.extend(base.iter().flatten());
+            return Ok(base.is_some());
+        };
+        match self.rule {
+            Rule::Collect if !self.plan.options.distinct => {
+                out.extend(base.into_iter().flatten());
+                out.extend(first);
+                values.for_each(|value| out.extend(value));
+                return Ok(true);
+            }
+            Rule::NestedUpdate if self.plan.options.nested_key.is_empty() => {
+                self.append(base.unwrap_or_default(), std::iter::once(first).chain(values).flatten(), out);
+                return Ok(true);
+            }
+            _ => table.clear(),
+        }
+        match self.rule {
+            Rule::Collect => {
+                let rest = first.chain(values.flatten());
+                for item in base.into_iter().flatten().chain(rest) {
+                    let key = self.identity(item);
+                    if table.get(key).is_none() {
+                        table.put(key, item);
+                    }
+                }
+            }
+            Rule::NestedUpdate => {
+                self.upsert(base.into_iter().flatten(), usize::MAX, table)?;
+                let limit = self.plan.options.count_limit.unwrap_or(usize::MAX);
+                self.upsert(first.chain(values.flatten()), limit, table)?;
+            }
+            Rule::MergeMap | Rule::MergeMapWithKeyTime => match (base, values.next()) {
+                (None, None) => {
+                    // Alone it stays as it is.
+                    out.extend(first);
+                    return Ok(true);
+                }
+                (Some(base), second) => {
+                    base.into_iter().for_each(|item| table.put(self.identity(item), item));
+                    self.put_all(first.chain(second.into_iter().chain(values).flatten()), table)?;
+                }
+                (None, Some(second)) => {
+                    first.for_each(|item| table.put(self.identity(item), item));
+                    self.put_all(second.chain(values.flatten()), table)?;
+                }
+            },
+        }
+        out.extend(table.items());
+        Ok(true)
+    }
+
+    fn put_all<'s>(&'s self, items: impl Iterator<Item = Item>, table: &mut Table<'s>) -> Result<()> {
+        for item in items {
+            let key = self.identity(item);
+            if self.rule == Rule::MergeMap {
+                table.put(key, item);
+                continue;
+            }
+            match (self.time(item)?, table.get(key)) {
+                (Time::Removed, _) => table.remove(key),
+                (Time::Unknown, _) => {}
+                (Time::At(_), None) => table.put(key, item),
+                (Time::At(new), Some(old)) => match self.time(old)? {
+                    Time::At(old) if new <= old => {}
+                    _ => table.put(key, item),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn time(&self, item: Item) -> Result<Time<'_>> {
+        let entries = self.sources[item.0].elements.child.as_struct_opt();
+        let values = entries.ok_or_else(|| Error::internal("map without entries"))?.column(1);
+        if values.is_null(item.1) {
+            return Ok(Time::Removed);
+        }
+        let rows = values.as_struct_opt().ok_or_else(|| Error::internal("map values are not rows"))?;
+        let at = time_position(rows.data_type(), self.plan.options.time_field.as_deref())?;
+        let times = rows.column(at).as_string_opt::<i32>().ok_or_else(|| Error::internal("key time is no STRING"))?;
+        Ok(if times.is_null(item.1) { Time::Unknown } else { Time::At(times.value(item.1)) })
+    }
+
+    fn append(&self, base: Vec<Item>, items: impl Iterator<Item = Item>, out: &mut Vec<Item>) {
+        let limit = self.plan.options.count_limit.unwrap_or(usize::MAX);
+        let room = limit.saturating_sub(base.len());
+        if room == 0 {
+            out.extend(base);
+            return;
+        }
+        out.extend(base.into_iter().filter(|&item| !self.is_null(item)));
+        out.extend(items.filter(|&item| !self.is_null(item)).take(room));
+    }
+
+    fn upsert<'s>(&'s self, items: impl Iterator<Item = Item>, limit: usize, table: &mut Table<'s>) -> Result<()> {
+        for item in items {
+            if self.is_null(item) || !self.has_key(item)? {
+                continue;
+            }
+            let key = self.identity(item);
+            match table.get(key) {
+                Some(old) if self.order.is_some() && self.order(item) < self.order(old) => {}
+                Some(_) => table.put(key, item),
+                None if table.len() < limit => table.put(key, item),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn has_key(&self, item: Item) -> Result<bool> {
+        let Some(identity) = &self.identity else { return Ok(true) };
+        let child = &self.sources[item.0].elements.child;
+        has_key(child, identity.fields(), item.1, self.plan.options.null_key)
+    }
+
+    /// What the steps of one key come to, with what is late and taken back.
+    fn fold(&self, steps: &[Fold]) -> Result<Option<Vec<Item>>> {
+        let mut acc: Option<Vec<Item>> = None;
+        let value = |pick: Pick| self.value(pick).map(Iterator::collect::<Vec<Item>>);
+        for &step in steps {
+            acc = match step {
+                Fold::Add(pick) => self.add(acc, value(pick))?,
+                Fold::AddLate(pick) if self.rule == Rule::Collect => self.add(acc, value(pick))?,
+                Fold::AddLate(pick) => self.add(value(pick), acc)?,
+                Fold::Retract(_) if self.plan.options.ignore_retract => acc,
+                Fold::Retract(pick) => self.retract(acc, value(pick))?,
+            };
+        }
+        Ok(acc)
+    }
+
+    fn add(&self, acc: Option<Vec<Item>>, input: Option<Vec<Item>>) -> Result<Option<Vec<Item>>> {
+        let mut out = Vec::new();
+        let there = self.unite(acc, input.into_iter().map(Vec::into_iter), &mut Table::default(), &mut out)?;
+        Ok(there.then_some(out))
+    }
+
+    fn retract(&self, acc: Option<Vec<Item>>, input: Option<Vec<Item>>) -> Result<Option<Vec<Item>>> {
+        let (Some(acc), Some(input)) = (acc.clone(), input) else { return Ok(acc) };
+        match self.rule {
+            Rule::MergeMapWithKeyTime => Err(no_retract(&self.plan)),
+            Rule::Collect => {
+                let mut taken: HashMap<&[u8], usize> = HashMap::new();
+                for item in input {
+                    *taken.entry(self.identity(item)).or_default() += 1;
+                }
+                Ok(Some(acc.into_iter().filter(|&i| !take_one(&mut taken, self.identity(i))).collect()))
+            }
+            Rule::MergeMap | Rule::NestedUpdate => {
+                let nested = self.rule == Rule::NestedUpdate;
+                let mut gone = HashSet::new();
+                for item in input {
+                    if !nested || (!self.is_null(item) && self.has_key(item)?) {
+                        gone.insert(self.identity(item));
+                    }
+                }
+                let mut kept = Vec::with_capacity(acc.len());
+                for item in acc {
+                    let there = !nested || (!self.is_null(item) && self.has_key(item)?);
+                    if there && !gone.contains(self.identity(item)) {
+                        kept.push(item);
+                    }
+                }
+                Ok(Some(kept))
+            }
+        }
+    }
+}
+
+fn take_one(taken: &mut HashMap<&[u8], usize>, key: &[u8]) -> bool {
+    match taken.get_mut(key) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    }
+}
+
+enum Time<'a> {
+    Removed,
+    Unknown,
+    At(&'a str),
+}
+
+fn time_position(row: &ArrowType, name: Option<&str>) -> Result<usize> {
+    match (row, name) {
+        (ArrowType::Struct(fields), None) if fields.len() >= 2 => Ok(fields.len() - 1),
+        (ArrowType::Struct(_), Some(name)) => {
+            Ok(field_positions(row, &[name.to_owned()])?.first().copied().unwrap_or_default())
+        }
+        _ => Err(Error::invalid("merge_map_with_keytime takes MAP<key, ROW> with two fields or more")),
+    }
+}
+
+/// Checks the type of the time field at the start, so that a fold cannot fail on it.
+fn key_time(entry: &ArrowType, name: Option<&str>) -> Result<Identity> {
+    let ArrowType::Struct(fields) = entry else { return Err(Error::internal("map without entries")) };
+    let value = fields.get(1).ok_or_else(|| Error::internal("map without values"))?.data_type();
+    let at = time_position(value, name)?;
+    match value {
+        ArrowType::Struct(row) if *row[at].data_type() == ArrowType::Utf8 => Identity::new(entry, vec![0]),
+        _ => Err(Error::invalid("the time field of merge_map_with_keytime is not a STRING")),
+    }
+}
+
+impl Made {
+    /// Folds the steps of one key. `table` is only there to be used again.
+    fn fold<'s>(&mut self, reader: &'s Reader, steps: &[Fold], table: &mut Table<'s>) -> Result<Cell> {
+        let start = self.items.len();
+        let there = if steps.iter().all(|step| matches!(step, Fold::Add(_))) {
+            let values = steps.iter().filter_map(|step| reader.value(step.pick()));
+            reader.unite(None, values, table, &mut self.items)?
+        } else {
+            let items = reader.fold(steps)?;
+            self.items.extend(items.iter().flatten());
+            items.is_some()
+        };
+        if !there {
+            return Ok(Cell::Null);
+        }
+        self.lengths.push(self.items.len() - start);
+        Ok(Cell::Computed(self.lengths.len() as u32 - 1))
+    }
+}
+
+impl Function for Elements {
+    fn add_source(&mut self, column: &ArrayRef) -> Result<()> {
+        let reader = &mut self.reader;
+        let elements = ElementSource::new(column)?;
+        let encode = |identity: &Option<Identity>| identity.as_ref().map(|i| i.encode(&elements.child)).transpose();
+        let identity = encode(&reader.identity)?;
+        let order = if reader.rule == Rule::NestedUpdate { encode(&reader.order)? } else { None };
+        reader.sources.push(Source { elements, identity, order });
+        Ok(())
+    }
+
+    fn retain_sources(&mut self, keep: &[usize]) {
+        retain(&mut self.reader.sources, keep);
+    }
+
+    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
+        self.made.fold(&self.reader, folds, &mut Table::default())
+    }
+
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+        let mut table = Table::default();
+        key_by_key(folds, cells, |steps| self.made.fold(&self.reader, steps, &mut table))
+    }
+
+    fn computed(&mut self) -> Result<Option<ArrayRef>> {
+        let Made { lengths, items } = std::mem::take(&mut self.made);
+        if lengths.is_empty() {
+            return Ok(None);
+        }
+        let children: Vec<&dyn Array> = self.reader.sources.iter().map(|s| s.elements.child.as_ref()).collect();
+        let child = arrow_select::interleave::interleave(&children, &items)?;
+        list_of(&self.data_type, &lengths, child).map(Some)
+    }
+}
