@@ -5,10 +5,12 @@
 
 mod data;
 mod functions;
+mod history;
 mod measure;
 mod metadata;
 mod plain;
 mod suite;
+mod tail;
 mod tree;
 mod values;
 mod wide;
@@ -60,11 +62,26 @@ enum Bench {
     /// Planning tables of many files from a cold start, and 500 small commits
     Plan {
         /// Numbers of files
-        #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000])]
+        #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000, 1_000_000])]
         files: Vec<usize>,
         /// Small commits
         #[arg(long, default_value_t = 500)]
         small: usize,
+    },
+    /// Expiring a long history of a table of many files
+    Expire {
+        /// Files of the table
+        #[arg(long, default_value_t = 1_000_000)]
+        files: usize,
+        /// Snapshots
+        #[arg(long, default_value_t = 10_000)]
+        snapshots: usize,
+    },
+    /// From a commit to who follows the table
+    Tail {
+        /// Commits
+        #[arg(long, default_value_t = 200)]
+        count: usize,
     },
     /// One phase, in this process
     #[command(hide = true)]
@@ -104,9 +121,21 @@ enum Phase {
     Manifests {
         files: usize,
     },
+    Lay {
+        files: usize,
+        snapshots: usize,
+    },
     ColdPlan,
+    SystemFiles,
+    Expire,
     Commits {
         count: usize,
+    },
+    Tail {
+        count: usize,
+        /// Through another handle, as another process
+        #[arg(long)]
+        apart: bool,
     },
 }
 
@@ -132,6 +161,8 @@ fn main() -> Result<()> {
         Bench::Changelog => suite::changelog(&runner(Rows::Narrow)),
         Bench::Vectors => suite::vectors(&runner(Rows::Narrow)),
         Bench::Plan { files, small } => suite::plan(&runner(Rows::Narrow), files, *small),
+        Bench::Expire { files, snapshots } => suite::expire(&runner(Rows::Narrow), *files, *snapshots),
+        Bench::Tail { count } => suite::tail(&runner(Rows::Narrow), *count),
         Bench::Phase { .. } => Ok(()),
     }
 }
@@ -156,7 +187,11 @@ fn run_phase(cli: &Cli, phase: &Phase) -> Result<Value> {
         Phase::Read { columns } => runtime.block_on(tree::read(&dir, columns)),
         Phase::Compact { full } => runtime.block_on(tree::compact(&dir, *full)),
         Phase::Manifests { files } => runtime.block_on(metadata::fill(&dir, *files)),
+        Phase::Lay { files, snapshots } => runtime.block_on(history::lay(&dir, *files, *snapshots)),
         Phase::ColdPlan => runtime.block_on(metadata::plan(&dir)),
+        Phase::SystemFiles => runtime.block_on(history::system_files(&dir)),
+        Phase::Expire => runtime.block_on(history::expire(&dir)),
+        Phase::Tail { count, apart } => runtime.block_on(tail::tail(&dir, *count, *apart)),
         Phase::Commits { count } => runtime.block_on(metadata::commits(&dir, *count)),
     }
 }

@@ -18,7 +18,9 @@ use crate::data::{Rows, Size};
 use crate::measure::{Spent, record, size_of, start};
 use crate::tree::{create, open};
 
-const BUCKETS: i32 = 16;
+pub(crate) const BUCKETS: i32 = 16;
+/// Level of the files.
+pub(crate) const LEVEL: u8 = 5;
 /// Files that one commit brings.
 const PER_COMMIT: usize = 10_000;
 /// Rows, and keys, of a file.
@@ -97,20 +99,28 @@ fn messages(schema: &TableSchema, files: &[i64]) -> Result<Vec<CommitMessage>> {
     for number in files {
         let bucket = usize::try_from(number % i64::from(BUCKETS))?;
         if let Some(message) = messages.get_mut(bucket) {
-            message.new_files.push(Arc::new(file(schema, *number)?));
+            message.new_files.push(Arc::new(file(schema, *number, *number)?));
         }
     }
     messages.retain(|message| !message.new_files.is_empty());
     Ok(messages)
 }
 
-fn file(schema: &TableSchema, number: i64) -> Result<DataFileMeta> {
-    let (low, high) = (number * ROWS, (number + 1) * ROWS - 1);
+/// The file of a number, with the keys that the file `keys` of the first ones has. Names are those of writers of a bucket.
+pub(crate) fn file(schema: &TableSchema, number: i64, keys: i64) -> Result<DataFileMeta> {
+    let (low, high) = (keys * ROWS, (keys + 1) * ROWS - 1);
     let key = schema.trimmed_primary_keys();
     let values: Vec<&DataField> = schema.fields.iter().collect();
+    let writer = number / 10_000 * i64::from(BUCKETS) + number % i64::from(BUCKETS);
+    let [a, b, c, d, e, f, g, h] = (writer.unsigned_abs() + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+    let uuid = format!(
+        "{a:02x}{b:02x}{c:02x}{d:02x}-{e:02x}{f:02x}-4{g:02x}{:x}-8{h:02x}{:x}-{d:02x}{h:02x}{b:02x}{f:02x}{a:02x}{g:02x}",
+        a % 16,
+        b % 16
+    );
     Ok(DataFileMeta {
-        file_name: format!("data-3c1f0d52-7a7e-4a55-9c7e-5f3a0b6c{:04}-{number}.parquet", number % 10_000),
-        file_size: 8_000_000,
+        file_name: format!("data-{uuid}-{}.parquet", number % 10_000),
+        file_size: 8_000_000 + number.wrapping_mul(7919) % 1_000_000,
         row_count: ROWS,
         min_key: row(&key, low)?,
         max_key: row(&key, high)?,
@@ -119,9 +129,9 @@ fn file(schema: &TableSchema, number: i64) -> Result<DataFileMeta> {
         min_sequence_number: low,
         max_sequence_number: high,
         schema_id: SchemaId(0),
-        level: 5,
+        level: i32::from(LEVEL),
         extra_files: Vec::new(),
-        creation_time: Some(1_700_000_000_000),
+        creation_time: Some(1_700_000_000_000 + number * 10),
         delete_row_count: Some(0),
         embedded_index: None,
         file_source: Some(FileSource::Compact),

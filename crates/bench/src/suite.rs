@@ -5,7 +5,10 @@ use serde_json::Value;
 
 use crate::data::Rows;
 use crate::measure::{Baselines, Runner, ratio, tell};
+use crate::tail::INTERVAL_MILLIS;
 
+/// Files of the largest table that is made by commits.
+const COMMITTED: usize = 100_000;
 const BUCKETS: [&str; 2] = ["1", "4"];
 const PLAIN: &str = "ratio";
 const DEDUPLICATE: &str = "ratio_to_deduplicate";
@@ -141,12 +144,16 @@ pub(crate) fn vectors(runner: &Runner) -> Result<()> {
     Ok(())
 }
 
-/// Planning.
+/// Planning, and the table of the files. Tables of more files than `COMMITTED` are laid down as metadata.
 pub(crate) fn plan(runner: &Runner, files: &[usize], small: usize) -> Result<()> {
     let mut first: Option<Value> = None;
-    for count in files {
-        let (dir, count) = (format!("files{count}"), count.to_string());
-        runner.measure(&dir, &format!("commit {count} files"), &["manifests", &count], &[])?;
+    for files in files {
+        let (dir, count) = (format!("files{files}"), files.to_string());
+        if *files > COMMITTED {
+            runner.measure(&dir, &format!("{count} files laid down"), &["lay", &count, "0"], &[])?;
+        } else {
+            runner.measure(&dir, &format!("commit {count} files"), &["manifests", &count], &[])?;
+        }
         let mut plan = runner.quiet(&dir, &["cold-plan"])?;
         plan["name"] = format!("cold plan of {count} files").into();
         if let Some(first) = &first {
@@ -154,8 +161,26 @@ pub(crate) fn plan(runner: &Runner, files: &[usize], small: usize) -> Result<()>
         }
         println!("{plan}");
         first.get_or_insert(plan);
+        runner.measure(&dir, &format!("$files of {count} files, streamed"), &["system-files"], &[])?;
     }
     runner.measure("commits", &format!("{small} small commits"), &["commits", &small.to_string()], &[])?;
+    Ok(())
+}
+
+/// Expiring a history.
+pub(crate) fn expire(runner: &Runner, files: usize, snapshots: usize) -> Result<()> {
+    let history = ["lay", &files.to_string(), &snapshots.to_string()];
+    runner.measure("history", &format!("{files} files and {snapshots} snapshots laid down"), &history, &[])?;
+    runner.measure("history", &format!("expiry of {snapshots} snapshots"), &["expire"], &[])?;
+    Ok(())
+}
+
+/// From commit to delivery.
+pub(crate) fn tail(runner: &Runner, count: usize) -> Result<()> {
+    let count = count.to_string();
+    runner.measure("same", "commit to delivered, same process", &["tail", &count], &[])?;
+    let name = format!("commit to delivered, another reader that looks every {INTERVAL_MILLIS} ms");
+    runner.measure("apart", &name, &["tail", &count, "--apart"], &[])?;
     Ok(())
 }
 
