@@ -42,13 +42,6 @@ fn explain(key: &str) -> Result<()> {
     if !def.fallback_keys.is_empty() {
         text.push_str(&format!("  older    {}\n", def.fallback_keys.join(", ")));
     }
-    match def.effect() {
-        Effect::Refused => text.push_str("  tables that set it are read, but neither made nor written\n"),
-        Effect::Beside(main) => text.push_str(&format!("  only says more about {main}\n")),
-        Effect::Foreign => text.push_str("  is about other engines, and kept for them\n"),
-        Effect::Inert => text.push_str("  is kept, but what it asks for does not happen\n"),
-        _ => {}
-    }
     if def.immutable {
         text.push_str("  cannot be changed once the table has a snapshot\n");
     }
