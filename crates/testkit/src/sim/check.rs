@@ -35,6 +35,16 @@ pub async fn all(actor: &Actor) -> Result<()> {
     let mut needed = BTreeSet::new();
     for snapshot in &live {
         needed.extend(dangling(actor, &table, snapshot).await?);
+        match reach::changelog(&table, snapshot).await {
+            Ok(files) => {
+                there(actor, snapshot, &files).await;
+                needed.extend(files);
+            }
+            Err(e) => {
+                let what = format!("the changelog of snapshot {} cannot be read: {e:?}", snapshot.id);
+                actor.world().violation(Broken::by_error(&e), what);
+            }
+        }
     }
     for name in Tags::new(&table).list().await? {
         let snapshot = Arc::new(Tags::new(&table).get(&name).await?.snapshot);
@@ -154,6 +164,16 @@ fn leaks(actor: &Actor, needed: &BTreeSet<String>) {
     }
 }
 
+/// These files of a snapshot are there.
+async fn there(actor: &Actor, snapshot: &Snapshot, files: &BTreeSet<String>) {
+    for path in files {
+        if actor.world().disk.stat(path).await.is_err() {
+            let what = format!("snapshot {} needs {path}, which is not there", snapshot.id);
+            actor.world().violation(Broken::Dangling, what);
+        }
+    }
+}
+
 /// Everything that a snapshot needs is there; what that is, with what its manifests name besides.
 async fn dangling(actor: &Actor, table: &Table, snapshot: &Snapshot) -> Result<BTreeSet<String>> {
     let files = match reach::files(table, snapshot).await {
@@ -163,12 +183,8 @@ async fn dangling(actor: &Actor, table: &Table, snapshot: &Snapshot) -> Result<B
             return Ok(BTreeSet::new());
         }
     };
-    for path in files.metadata.iter().chain(&files.data) {
-        if actor.world().disk.stat(path).await.is_err() {
-            let what = format!("snapshot {} needs {path}, which is not there", snapshot.id);
-            actor.world().violation(Broken::Dangling, what);
-        }
-    }
+    there(actor, snapshot, &files.metadata).await;
+    there(actor, snapshot, &files.data).await;
     let mut spared = files.named.clone();
     spared.extend(files.all());
     Ok(spared)

@@ -14,7 +14,7 @@ use linn_format::snapshot::Snapshot;
 pub struct Files {
     /// Manifest lists, manifests, index manifests.
     pub metadata: BTreeSet<String>,
-    /// Data files, what lies beside them, index files, and changelog files.
+    /// Data files, what lies beside them, and index files.
     pub data: BTreeSet<String>,
     /// Whatever an entry of a manifest names, be it there or taken away: cleaning spares it.
     pub named: BTreeSet<String>,
@@ -27,7 +27,7 @@ impl Files {
     }
 }
 
-/// The files of a snapshot with its changelog.
+/// The files of a snapshot, without those of its changelog: a tag does not keep them.
 ///
 /// # Errors
 /// `NotFound` or `Corrupt` where one of its manifests is.
@@ -57,7 +57,6 @@ pub async fn files(table: &Table, snapshot: &Snapshot) -> Result<Files> {
             }
         }
     }
-    files.data.extend(changelog(table, snapshot).await?);
     if let Some(name) = &snapshot.index_manifest {
         files.metadata.insert(table.manifest_path(name));
         for line in manifests.index_of(snapshot).await? {

@@ -213,6 +213,12 @@ impl World {
         !self.record().violations.is_empty()
     }
 
+    /// Whether a promise is broken that a planted bug breaks.
+    pub fn is_caught(&self) -> bool {
+        let fits = |broken| self.setup.plants.iter().any(|hazard| hazard.breaks().contains(&broken));
+        self.record().violations.iter().any(|violation| fits(violation.broken))
+    }
+
     /// Counts an action of an actor.
     pub fn action(&self, name: &'static str) {
         *self.record().actions.entry(name).or_default() += 1;
