@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use arrow::record_batch::RecordBatch;
 use indicatif::ProgressBar;
 use linn::core::commit::{Commit, Overwrite};
+use linn::core::write::Growth;
 use linn::format::row::BinaryRow;
 use linn::{CommitOutcome, Error, Result, ResultExt, SnapshotId, Table};
 use tokio::sync::mpsc::{Receiver, channel};
@@ -116,6 +117,8 @@ struct Out {
     loaded: Loaded,
     /// Partitions with rows that may have to be compacted before they can be seen.
     hidden: BTreeSet<Vec<u8>>,
+    /// What partitions got that were there.
+    growth: Growth,
 }
 
 struct Sink {
@@ -144,6 +147,7 @@ impl Out {
             pending: 0,
             loaded: Loaded::default(),
             hidden: BTreeSet::new(),
+            growth: Growth::default(),
         })
     }
 
@@ -164,6 +168,7 @@ impl Out {
         let Some(sink) = &mut self.sink else { return Ok(()) };
         let messages = sink.writer.prepare_commit(last).await?;
         let changed: Vec<Vec<u8>> = messages.iter().map(|m| m.partition.to_serialized().to_vec()).collect();
+        self.growth.note(&messages);
         let mut commit = Commit::streaming(sink.next, messages);
         sink.next += 1;
         let outcome = match self.mode {
@@ -192,6 +197,11 @@ impl Out {
         }
         let hidden = std::mem::take(&mut self.hidden).into_iter().map(BinaryRow::from_serialized);
         self.table.show_level_0(&hidden.collect::<Result<Vec<_>>>()?).await?;
+        if self.mode == Mode::Append
+            && let Err(e) = self.table.enlarge(&self.growth).await
+        {
+            tracing::warn!(error = %e, "the rows are there, but their partitions got no more buckets");
+        }
         tracing::debug!(table = self.table.name(), user = self.user, rows = self.loaded.rows, "loaded");
         Ok(self.loaded)
     }

@@ -1,5 +1,6 @@
 //! Compaction as a job of its own: all buckets of a snapshot are looked at, and what is due is done.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use super::queue::Queue;
 use super::run::{Compacted, Task};
 use crate::append;
 use crate::commit::CommitMessage;
+use crate::maintain::worth_compacting;
 use crate::postpone::{self, POSTPONED, Waiting};
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
@@ -124,6 +126,8 @@ impl Table {
     /// # Errors
     /// As [`Table::compact`].
     pub async fn plan_compaction(&self, partitions: Option<&[BinaryRow]>, full: bool) -> Result<Vec<BucketPlan>> {
+        let covered = self.covered(partitions).await?;
+        let partitions = covered.as_deref();
         if !self.schema().is_primary_key_table() {
             let bins = append::plan(self, partitions, full).await?;
             return Ok(bins.into_iter().map(BucketPlan::from).collect());
@@ -158,6 +162,8 @@ impl Table {
     /// others are deleted.
     pub async fn compact_job(&self, job: CompactJob<'_>) -> Result<Vec<CommitMessage>> {
         self.options().check_writable().map_err(|e| e.with("table", self.name()))?;
+        let covered = self.covered(job.partitions).await?;
+        let job = CompactJob { partitions: covered.as_deref(), ..job };
         if !self.schema().is_primary_key_table() {
             return append::compact(self, job.partitions, job.full).await;
         }
@@ -211,6 +217,13 @@ impl Table {
                 Err(e)
             }
         }
+    }
+
+    /// The partitions of a job, less those that are not worth it; `None` for all.
+    async fn covered<'a>(&self, asked: Option<&'a [BinaryRow]>) -> Result<Option<Cow<'a, [BinaryRow]>>> {
+        let Some(mut worth) = worth_compacting(self).await? else { return Ok(asked.map(Cow::Borrowed)) };
+        worth.retain(|partition| asked.is_none_or(|asked| asked.contains(partition)));
+        Ok(Some(Cow::Owned(worth)))
     }
 
     /// What waits for a bucket, in tables where rows do.

@@ -26,6 +26,7 @@ pub use lost::{LostFile, earliest_to_repair, lost_files, remove_lost, repair_ear
 pub(crate) use mark::mark;
 pub use mark::{idle_partitions, mark_done, mark_partitions};
 pub use orphan::{Orphans, orphans, remove_orphans};
+pub(crate) use partition::worth_compacting;
 pub use partition::{PartitionSummary, drop_partitions, expired_partitions, partitions};
 pub use purge::purge;
 pub use reclaim::{Share, reclaim};

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime};
 use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
@@ -16,6 +17,9 @@ use crate::commit::{BATCH_IDENTIFIER, Commit, CommitOutcome, Overwrite};
 use crate::manifest::{Manifests, Selection};
 use crate::snapshot::Snapshots;
 use crate::table::Table;
+
+/// The strategy by which the values of a partition are its time.
+const VALUES_TIME: &str = "values-time";
 
 /// A partition with what its files come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,36 +108,57 @@ pub async fn expired_partitions(table: &Table) -> Result<Vec<PartitionSummary>> 
             .with("table", table.name())
             .with_hint("set the option partition.expiration-time, or give the age to the command"));
     };
-    let limit = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-    let clock = &table.env().clock;
-    let now = clock.now_millis().saturating_add(clock.local_offset_millis());
-    let before = now.saturating_sub(limit);
+    let before = since(table, age);
     let found = partitions(table).await?;
     let mut expired: Vec<PartitionSummary> = match options.partition_expiration_strategy() {
-        "values-time" => {
-            let format =
-                TimeFormat::new(options.partition_timestamp_pattern(), options.partition_timestamp_formatter())?;
-            let before = DateTime::from_timestamp_millis(before).map_or(NaiveDateTime::MIN, |time| time.naive_utc());
-            let keys: Vec<&str> = table.schema().partition_keys.iter().map(String::as_str).collect();
-            let old = |partition: &PartitionSummary| match format.time(&keys, &partition.values) {
-                Some(time) => time < before,
-                None => {
-                    let values = &partition.values;
-                    tracing::warn!(
-                        table = table.name(),
-                        ?values,
-                        "a partition whose values form no time does not expire"
-                    );
-                    false
-                }
-            };
-            found.into_iter().filter(old).collect()
+        VALUES_TIME => {
+            let old = older(table, before)?;
+            found.into_iter().filter(|partition| old(partition)).collect()
         }
         "update-time" => found.into_iter().filter(|p| p.newest.is_some_and(|newest| newest < before)).collect(),
         other => return Err(Error::unsupported(format!("the strategy {other:?} for partitions to expire"))),
     };
     expired.truncate(options.partition_expiration_max()?);
     Ok(expired)
+}
+
+/// The partitions that are worth compacting: those that are not past `partition.expiration-time` by their values; `None` for
+/// all, unless `compaction.skip-expired-partitions` is on.
+///
+/// # Errors
+/// As [`expired_partitions`].
+pub(crate) async fn worth_compacting(table: &Table) -> Result<Option<Vec<BinaryRow>>> {
+    let options = table.options();
+    let by_values = options.partition_expiration_strategy() == VALUES_TIME;
+    let age = options.partition_expiration_time()?;
+    let applies = options.skips_expired_partitions()? && by_values && !table.schema().partition_keys.is_empty();
+    let Some(age) = age.filter(|_| applies) else { return Ok(None) };
+    let old = older(table, since(table, age))?;
+    let found = partitions(table).await?;
+    Ok(Some(found.into_iter().filter(|partition| !old(partition)).map(|partition| partition.partition).collect()))
+}
+
+/// Before which local time, in milliseconds, a partition is past an age.
+fn since(table: &Table, age: Duration) -> i64 {
+    let clock = &table.env().clock;
+    let now = clock.now_millis().saturating_add(clock.local_offset_millis());
+    now.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Tells partitions whose values form an earlier time.
+fn older(table: &Table, before: i64) -> Result<impl Fn(&PartitionSummary) -> bool> {
+    let options = table.options();
+    let format = TimeFormat::new(options.partition_timestamp_pattern(), options.partition_timestamp_formatter())?;
+    let before = DateTime::from_timestamp_millis(before).map_or(NaiveDateTime::MIN, |time| time.naive_utc());
+    let keys: Vec<&str> = table.schema().partition_keys.iter().map(String::as_str).collect();
+    Ok(move |partition: &PartitionSummary| {
+        let values = &partition.values;
+        let Some(time) = format.time(&keys, values) else {
+            tracing::warn!(table = table.name(), ?values, "a partition whose values form no time does not expire");
+            return false;
+        };
+        time < before
+    })
 }
 
 /// Drops partitions, as many in one commit as `partition.expiration-batch-size` says.

@@ -30,25 +30,50 @@ pub(super) fn choose(options: &Options, load: Load, by: By) -> Result<i32> {
     if let Some(count) = options.postpone_default_bucket_num()? {
         return Ok(count);
     }
-    let (load, target, key) = match options.postpone_target_row_num_per_bucket()? {
-        Some(rows) => (load.rows, rows, "postpone.target-row-num-per-bucket"),
-        None => (load.bytes, options.postpone_target_size_per_bucket()?, "postpone.target-size-per-bucket"),
-    };
-    let needed = load.div_ceil(target).max(1);
-    let most = options.postpone_max_fixed_buckets()?;
+    let needed = needed(options, load)?;
     let count = match by {
         By::Compaction => needed,
-        By::Batch => needed.min(most).next_power_of_two().min(most),
+        By::Batch => rounded(needed, options.postpone_max_fixed_buckets()?),
     };
-    i32::try_from(count)
-        .map_err(|_| Error::invalid(format!("a partition would get {count} buckets")).with_hint(format!("raise {key}")))
+    i32::try_from(count).map_err(|_| {
+        let key = match options.postpone_target_row_num_per_bucket() {
+            Ok(Some(_)) => "postpone.target-row-num-per-bucket",
+            _ => "postpone.target-size-per-bucket",
+        };
+        Error::invalid(format!("a partition would get {count} buckets")).with_hint(format!("raise {key}"))
+    })
+}
+
+/// The larger number of buckets that a partition gets when one batch job has added so much to its `count` buckets; `None`
+/// while it bears that.
+///
+/// # Errors
+/// `Invalid` for bad option values.
+pub(super) fn enlarge(options: &Options, load: Load, count: i32) -> Result<Option<i32>> {
+    let needed = needed(options, load)?;
+    let borne = u64::from(count.unsigned_abs()).saturating_mul(options.postpone_rescale_load_factor()?);
+    let larger = i32::try_from(rounded(needed, options.postpone_max_fixed_buckets()?)).unwrap_or(i32::MAX);
+    Ok((needed > borne && larger > count).then_some(larger))
+}
+
+/// The buckets that a load fills.
+fn needed(options: &Options, load: Load) -> Result<u64> {
+    let (load, target) = match options.postpone_target_row_num_per_bucket()? {
+        Some(rows) => (load.rows, rows),
+        None => (load.bytes, options.postpone_target_size_per_bucket()?),
+    };
+    Ok(load.div_ceil(target).max(1))
+}
+
+fn rounded(needed: u64, most: u64) -> u64 {
+    needed.min(most).next_power_of_two().min(most)
 }
 
 #[cfg(test)]
 mod tests {
     use linn_format::options::Options;
 
-    use super::{By, Load, choose};
+    use super::{By, Load, choose, enlarge};
 
     fn check(options: &[(&str, &str)], rows: u64, bytes: u64, expected: (i32, i32)) {
         let options = options.iter().copied().collect::<Options>();
@@ -68,5 +93,25 @@ mod tests {
         let capped = [rows[0], ("postpone.batch-write-fixed-bucket.max-parallelism", "6")];
         check(&capped, 1000, 0, (100, 6));
         check(&[rows[0], ("postpone.default-bucket-num", "7")], 1000, 0, (7, 7));
+    }
+
+    #[test]
+    fn what_is_much_too_small_is_enlarged() {
+        let rows = |count, rows, more: &[(&str, &str)]| {
+            let options = [("postpone.target-row-num-per-bucket", "10"), ("postpone.default-bucket-num", "1")];
+            let options = options.iter().chain(more).copied().collect::<Options>();
+            enlarge(&options, Load { rows, bytes: 0 }, count).unwrap()
+        };
+        assert_eq!(rows(1, 320, &[]), None);
+        assert_eq!(rows(1, 321, &[]), Some(64));
+        assert_eq!(rows(2, 321, &[]), None);
+        let factor = ("postpone.batch-write-fixed-bucket.rescale-load-factor", "1");
+        assert_eq!(rows(2, 20, &[factor]), None);
+        assert_eq!(rows(2, 21, &[factor]), Some(4));
+        // No more than the most, and never fewer than there are.
+        let most = ("postpone.batch-write-fixed-bucket.max-parallelism", "3");
+        assert_eq!(rows(2, 100, &[factor, most]), Some(3));
+        assert_eq!(rows(3, 100, &[factor, most]), None);
+        assert_eq!(rows(4, 100, &[factor, most]), None);
     }
 }

@@ -6,12 +6,14 @@
 
 mod count;
 mod fold;
+mod growth;
 mod place;
 mod waiting;
 
 #[cfg(test)]
 mod tests;
 
+pub use growth::Growth;
 pub(crate) use place::{compact, place_staged};
 pub(crate) use waiting::{Waiting, known_counts, waiting};
 

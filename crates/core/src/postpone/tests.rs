@@ -12,6 +12,7 @@ use linn_format::predicate::{CompareOp, Predicate};
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::CommitKind;
 
+use super::Growth;
 use crate::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
 use crate::compact::Reason;
 use crate::fixture::{block_on, keyed_rows, memory, row, schema, table};
@@ -332,5 +333,37 @@ fn a_rescale_loses_no_row_of_others() {
         assert_eq!(read(&fixed).await, all);
         assert!(matches!(rescale(&fixed, Some(2), None).await, CommitOutcome::Committed(_)));
         assert_eq!(read(&fixed).await, all);
+    });
+}
+
+/// The rows of a job that needs many more buckets than there are are spread over more, with those from before.
+#[test]
+fn a_partition_that_a_job_outgrew_is_enlarged() {
+    block_on(async {
+        let options = [
+            ("postpone.target-row-num-per-bucket", "5"),
+            ("postpone.batch-write-fixed-bucket.rescale-load-factor", "2"),
+        ];
+        let table = postponed(&options).await;
+        let batch = async |keys: &[i32], value: &str| {
+            let messages = feed(table.batch_writer("job").await.unwrap(), keys, value).await;
+            let mut growth = Growth::default();
+            growth.note(&messages);
+            let outcome = table.committer(table.new_user()).commit(Commit::batch(messages)).await.unwrap();
+            assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+            table.enlarge(&growth).await.unwrap()
+        };
+        assert_eq!(batch(&[0, 1], "a").await, 0);
+        // Ten rows for one bucket of five are borne; partition 1 gets eleven.
+        let keys: Vec<i32> = (10..30).chain([31]).collect();
+        assert_eq!(batch(&keys, "b").await, 1);
+        let now = buckets(&table).await;
+        assert!(now[&key(0)].iter().all(|(_, count)| *count == 1) && now[&key(1)].iter().all(|(_, count)| *count == 4));
+        let mut all = expected([0, 1], "a");
+        all.extend(expected(keys, "b"));
+        assert_eq!(read(&table).await, all);
+        assert_eq!(batch(&[1, 31], "c").await, 0);
+        all.extend(expected([1, 31], "c"));
+        assert_eq!(read(&table).await, all);
     });
 }

@@ -20,6 +20,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use crate::postpone::Growth;
 pub use budget::MemoryBudget;
 pub(crate) use budget::Share;
 pub(crate) use restore::Kept;

@@ -89,7 +89,7 @@ impl Table {
         table.placing_writer(user, false).await
     }
 
-    fn places_at_once(&self) -> Result<bool> {
+    pub(crate) fn places_at_once(&self) -> Result<bool> {
         Ok(self.options().bucket()? == POSTPONED && self.options().postpone_batch_write_fixed_bucket()?)
     }
 

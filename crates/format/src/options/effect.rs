@@ -3,9 +3,7 @@
 //! Invariant: no option is ignored in silence. A test looks through the sources for the options that nothing reads; each of
 //! these stands in one of the lists here.
 
-use super::table::{
-    blob, bucket, changelog, commit, compaction, file, general, index, key, lookup, partition, scan, write,
-};
+use super::table::{blob, changelog, commit, compaction, file, general, index, key, lookup, partition, scan, write};
 use super::{OptionDef, Options, option};
 use crate::{Error, Result};
 
@@ -192,9 +190,7 @@ const FOREIGN: &[OptionDef] = &[
 /// Layouts that only make reading faster, joins, marks, and gentler failures.
 const INERT: &[OptionDef] = &[
     blob::VARIANT_SHREDDING_SCHEMA,
-    bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET_RESCALE_LOAD_FACTOR,
     commit::MANIFEST_SORT_ENABLED,
-    compaction::COMPACTION_SKIP_EXPIRED_PARTITIONS,
     lookup::LOOKUP_BLOB_AS_DESCRIPTOR,
     lookup::LOOKUP_CACHE_ROWS,
     lookup::LOOKUP_CONTINUOUS_DISCOVERY_INTERVAL,

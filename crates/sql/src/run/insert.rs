@@ -10,7 +10,7 @@ use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use futures::StreamExt;
 use linn::core::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
-use linn::core::write::TableWriter;
+use linn::core::write::{Growth, TableWriter};
 use linn::format::row::BinaryRow;
 use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, ErrorKind, Identifier, NewTable, Result, Table};
@@ -188,6 +188,8 @@ pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.new_user();
     let (written, mut writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
     let committer = table.committer(user);
+    let mut growth = Growth::default();
+    growth.note(&messages);
     let outcome = committer.commit(Commit::batch(messages.clone())).await?;
     writer.settle(&outcome).await?;
     writer.close().await?;
@@ -197,6 +199,9 @@ pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
         table.show_level_0(&partitions).await?;
     }
     finish(outcome)?;
+    if let Err(e) = table.enlarge(&growth).await {
+        tracing::warn!(table = table.name(), error = %e, "the rows are there, but their partitions got no more buckets");
+    }
     Ok(written)
 }
 

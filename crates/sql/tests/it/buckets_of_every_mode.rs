@@ -99,3 +99,22 @@ async fn a_condition_chooses_partitions_in_which_rows_only_wait() {
     let both = "CALL sys.compact(`table` => 'default.t', partitions => 'dt=d1', `where` => 'dt = ''d1''')";
     assert_eq!(fails(&s, both).await.kind(), ErrorKind::Invalid);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_insert_that_outgrows_its_partition_enlarges_it() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE t (id BIGINT, dt STRING, amount INT, PRIMARY KEY (dt, id) NOT ENFORCED) PARTITIONED BY (dt) \
+         WITH ('bucket' = '-2', 'postpone.target-row-num-per-bucket' = '5', \
+         'postpone.batch-write-fixed-bucket.rescale-load-factor' = '1')",
+    )
+    .await;
+    let buckets = "SELECT count(*) > 1 FROM t$buckets";
+    run(&s, "INSERT INTO t VALUES (1, 'd1', 0), (2, 'd1', 0)").await;
+    assert_eq!(rows(&s, buckets).await, ["false"]);
+    let values: Vec<String> = (2..40).map(|i| format!("({i}, 'd1', {i})")).collect();
+    run(&s, &format!("INSERT INTO t VALUES {}", values.join(", "))).await;
+    assert_eq!(rows(&s, buckets).await, ["true"]);
+    assert_eq!(rows(&s, "SELECT count(*), sum(amount), max(id) FROM t").await, ["39|779|39"]);
+}

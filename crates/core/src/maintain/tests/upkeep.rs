@@ -169,6 +169,41 @@ async fn old_partitions_expire_at_commits() {
     assert_eq!((last.commit_kind, last.total_record_count), (linn_format::snapshot::CommitKind::Overwrite, Some(3)));
 }
 
+/// Compactions of 2024-01-05 12:00 leave partitions alone that are about to go.
+#[tokio::test]
+async fn what_is_about_to_expire_is_not_compacted() {
+    let h = partitioned(&[("partition.timestamp-formatter", "yyyyMMdd"), ("partition.expiration-time", "2 d")]).await;
+    let more = (20_240_101..20_240_106).map(|day| {
+        let mut one = CommitMessage::new(row(&[day]), 0, -1);
+        one.new_files = vec![file(&format!("g{day}"), 0, None)];
+        one
+    });
+    h.table.committer("u").commit(Commit::streaming(2, more.collect())).await.unwrap();
+    h.clock.set(1_704_456_000_000);
+    let days = async |extra: &[(&str, &str)], partitions: Option<&[BinaryRow]>| {
+        let table = h.table.with_options(&extra.iter().copied().collect()).unwrap();
+        let plans = table.plan_compaction(partitions, true).await.unwrap();
+        let mut days: Vec<i32> = plans.iter().map(|plan| day(&plan.partition)).collect();
+        days.sort_unstable();
+        days
+    };
+    let all = [20_240_101, 20_240_102, 20_240_103, 20_240_104, 20_240_105];
+    let skip = ("compaction.skip-expired-partitions", "true");
+    assert_eq!(days(&[], None).await, all);
+    assert_eq!(days(&[skip], None).await, all[3..]);
+    assert_eq!(days(&[skip], Some(&[row(&[all[0]]), row(&[all[4]])])).await, all[4..]);
+    assert_eq!(days(&[skip, ("partition.expiration-strategy", "update-time")], None).await, all);
+    assert_eq!(days(&[skip, ("partition.expiration-time", "9 d")], None).await, all);
+}
+
+fn day(partition: &BinaryRow) -> i32 {
+    let int = linn_format::types::DataType::required(linn_format::types::Kind::Int);
+    match partition.datum(0, &int).unwrap() {
+        Some(linn_format::datum::Datum::Int(day)) => day,
+        other => panic!("{other:?} is no day"),
+    }
+}
+
 #[tokio::test]
 async fn manifests_are_compacted_into_one() {
     let mut h = History::new(&[]).await;

@@ -69,6 +69,15 @@ impl Options {
         self.above_zero(def, i64::from(self.int(def)?))
     }
 
+    /// How many times the buckets of a partition that one batch job needs may be those that it has.
+    ///
+    /// # Errors
+    /// `Invalid` unless it is above 0.
+    pub fn postpone_rescale_load_factor(&self) -> Result<u64> {
+        let def = &bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET_RESCALE_LOAD_FACTOR;
+        self.above_zero(def, i64::from(self.int(def)?))
+    }
+
     /// Whether batch reads show rows that wait for a bucket.
     ///
     /// # Errors

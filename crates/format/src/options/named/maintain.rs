@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::Result;
 use crate::options::Options;
-use crate::options::table::{changelog, commit, file, partition};
+use crate::options::table::{changelog, commit, compaction, file, partition};
 
 impl Options {
     /// How many operations on files run at once, where set.
@@ -58,6 +58,14 @@ impl Options {
     /// What tells the age of a partition: `values-time`, `update-time` or the name of another strategy.
     pub fn partition_expiration_strategy(&self) -> &str {
         self.text(&partition::PARTITION_EXPIRATION_STRATEGY).unwrap_or("values-time")
+    }
+
+    /// Whether partitions that are past their age are not compacted any more.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no switch.
+    pub fn skips_expired_partitions(&self) -> Result<bool> {
+        self.bool(&compaction::COMPACTION_SKIP_EXPIRED_PARTITIONS)
     }
 
     /// How often partitions are looked at.
