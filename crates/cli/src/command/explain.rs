@@ -3,7 +3,7 @@
 use futures::StreamExt;
 use linn::core::Snapshots;
 use linn::core::manifest::Manifests;
-use linn::{Options, Result, Table};
+use linn::{Options, Result, Split, Table};
 use linn_sql::{Output, Reading};
 
 use super::read::{options, query};
@@ -42,7 +42,6 @@ async fn storage(table: &Table, read: &[Reading]) -> Result<String> {
     };
     let manifests = Manifests::new(table).of_snapshot(&snapshot).await?.len();
     let splits = table.scan().snapshot(snapshot.clone()).every_level().plan().await?.splits;
-    let all = || splits.iter().flat_map(|split| &split.files);
     let sum = |of: fn(&Reading) -> i64| read.iter().map(of).sum::<i64>();
     let count = |of: fn(&Reading) -> usize| read.iter().map(of).sum::<usize>();
     let files = |files: usize, bytes: i64, rows: i64| format!("{files} of {} with {rows} records", size(bytes));
@@ -52,7 +51,11 @@ async fn storage(table: &Table, read: &[Reading]) -> Result<String> {
         table.name(),
         snapshot.id,
         time(snapshot.time_millis),
-        files(all().count(), all().map(|f| f.file_size).sum(), all().map(|f| f.row_count).sum()),
+        files(
+            splits.iter().map(|split| split.files.len()).sum(),
+            splits.iter().map(|split| split.files.bytes()).sum(),
+            splits.iter().map(Split::row_count).sum(),
+        ),
         files(count(|r| r.files), sum(|r| r.bytes), sum(|r| r.rows)),
         count(|r| r.splits),
         count(|r| r.merged),

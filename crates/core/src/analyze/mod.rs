@@ -96,8 +96,7 @@ impl Table {
     /// Reads some columns of a snapshot, several splits at once.
     async fn look(&self, snapshot: &Arc<Snapshot>, fields: Vec<DataField>) -> Result<Statistics> {
         let scan = self.scan().snapshot(Arc::clone(snapshot));
-        let bytes: i64 =
-            scan.clone().every_level().plan().await?.splits.iter().flat_map(|s| &s.files).map(|f| f.file_size).sum();
+        let bytes: i64 = scan.clone().every_level().plan().await?.splits.iter().map(|split| split.files.bytes()).sum();
         let read = self.read().fields(fields.clone()).build()?;
         let at_once = self.env().spawn.parallelism(Pool::Work).max(1);
         let splits = scan.plan().await?.splits;

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use linn_format::manifest::{EntryBatch, IndexManifestEntry, ManifestMeta};
+use linn_format::manifest::{EntryBatch, IndexManifestEntry, ManifestMeta, StatsColumns};
 use linn_format::snapshot::Snapshot;
 use linn_format::{ErrorKind, Result};
 
@@ -60,7 +60,7 @@ impl Gone {
         {
             gone.list(&manifests, list, snapshot.changelog_manifest_list_size).await?;
             for meta in readable(manifests.peek_list(list).await)?.unwrap_or_default() {
-                gone.changelog.extend(readable(manifests.peek_manifest(&meta.file_name).await)?);
+                gone.changelog.extend(readable(manifests.peek_manifest(&meta.file_name, StatsColumns::Keys).await)?);
             }
         }
         if parts.index
@@ -142,7 +142,7 @@ async fn entries(manifests: &Manifests, list: &str) -> Result<Option<Vec<Arc<Ent
     let Some(metas) = readable(manifests.peek_list(list).await)? else { return Ok(None) };
     let mut batches = Vec::with_capacity(metas.len());
     for meta in metas {
-        match readable(manifests.peek_manifest(&meta.file_name).await)? {
+        match readable(manifests.peek_manifest(&meta.file_name, StatsColumns::Keys).await)? {
             Some(batch) => batches.push(batch),
             None => return Ok(None),
         }

@@ -129,12 +129,12 @@ impl Manifests {
     }
 
     /// A manifest that is read once: from the cache if it is there, but not kept in it.
-    pub(crate) async fn peek_manifest(&self, name: &str) -> Result<Arc<EntryBatch>> {
-        if let Some(batch) = self.table.manifest_cache().get(name, StatsColumns::Keys) {
+    pub(crate) async fn peek_manifest(&self, name: &str, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
+        if let Some(batch) = self.table.manifest_cache().get(name, stats) {
             return Ok(batch);
         }
         let path = self.table.manifest_path(name);
-        read_manifest_columns(&self.read(&path).await?, StatsColumns::Keys).context("path", path).map(Arc::new)
+        read_manifest_columns(&self.read(&path).await?, stats).context("path", path).map(Arc::new)
     }
 
     /// The index manifest of a snapshot; empty when it has none.

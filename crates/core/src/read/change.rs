@@ -115,7 +115,7 @@ impl Read {
     fn written(&self, split: &Split) -> BatchStream {
         let this = Arc::clone(&self.inner);
         let fields = key_value_batch_fields(&this.read_fields);
-        let records = self.chain(split.files.clone(), split, fields, this.key_filter(), true);
+        let records = self.chain(split.files.to_vec(), split, fields, this.key_filter(), true);
         records.map(move |batch| this.let_through(batch?.0)).boxed()
     }
 
@@ -186,7 +186,7 @@ fn in_pairs(changes: BatchStream) -> BatchStream {
 /// The files of before as a split of rows.
 fn earlier(split: &Split, before: &Before) -> Split {
     Split {
-        files: before.files.clone(),
+        files: before.files.clone().into(),
         deletion_files: before.deletion_files.clone(),
         raw_convertible: false,
         content: Content::Rows,

@@ -58,15 +58,15 @@ impl Scan {
         let files = self.files_in(metas, part, self.stats(&selector), &selector).await?;
         let packing = Packing::new(&self.table)?;
         let mut splits = Vec::new();
-        for bucket in group(&files, &selector, false).await? {
-            let Bucket { partition, bucket, total_buckets, files, .. } = bucket;
+        for bucket in group(&files, &selector).await? {
+            let Bucket { partition, bucket, total_buckets, files } = bucket;
             for files in packing.in_order(files) {
                 splits.push(Split {
                     snapshot_id: to,
                     partition: partition.clone(),
                     bucket,
                     total_buckets,
-                    files,
+                    files: files.into(),
                     deletion_files: Vec::new(),
                     raw_convertible: true,
                     content: Content::Changes,
@@ -117,7 +117,7 @@ impl Scan {
         let selector = Arc::new(self.selector(part)?);
         let metas = self.manifests_of(snapshot, part).await?;
         let files = self.files_in(metas, part, self.stats(&selector), &selector).await?;
-        group(&files, &selector, false).await
+        group(&files, &selector).await
     }
 }
 
@@ -157,7 +157,7 @@ fn pair(id: SnapshotId, before: Side, after: Side, content: fn(Arc<Before>) -> C
             partition: key.0,
             bucket: key.1,
             total_buckets,
-            files: new,
+            files: new.into(),
             raw_convertible: false,
             content: content(Arc::new(Before { files: old, deletion_files })),
         });

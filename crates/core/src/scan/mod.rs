@@ -6,6 +6,7 @@
 
 mod bucket;
 mod change;
+mod files;
 mod filter;
 mod group;
 mod increment;
@@ -21,6 +22,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use files::Files;
 pub use load::BucketLoad;
 
 use linn_format::SnapshotId;
@@ -53,7 +55,7 @@ pub struct Split {
     /// Bucket count of the partition.
     pub total_buckets: i32,
     /// Files, for merge trees whole overlapping sections.
-    pub files: Vec<Arc<DataFileMeta>>,
+    pub files: Files,
     /// Deletion vector of each file, parallel to `files`; empty when there are none.
     pub deletion_files: Vec<Option<DeletionFile>>,
     /// Whether the files can be read one after the other without merging.
@@ -90,7 +92,7 @@ pub struct Before {
 impl Split {
     /// Physical rows.
     pub fn row_count(&self) -> i64 {
-        self.files.iter().map(|f| f.row_count).sum()
+        self.files.rows()
     }
 
     /// Rows that a read returns, when that is known without reading: physical rows less those deleted.

@@ -10,7 +10,10 @@ use linn_format::Result;
 use linn_format::file::DataFileMeta;
 use linn_format::options::MergeEngine;
 
+use super::files::Entry;
+use super::group::{Named, place};
 use crate::file::row_groups;
+use crate::manifest::LiveFiles;
 use crate::merge::{KeyOrder, Section, sections};
 use crate::table::Table;
 
@@ -46,6 +49,32 @@ impl Packing {
             // With deletion vectors level 0 may be merged in as well.
             combines: matches!(engine, MergeEngine::PartialUpdate | MergeEngine::Aggregate),
         })
+    }
+
+    /// Packs the entries of a bucket whose files need no merge and can be told apart without making them; `None` for others,
+    /// which [`pack`](Self::pack) is for. All of it can be read as it is.
+    pub(super) fn pack_named(&self, files: &LiveFiles, bucket: &Named) -> Option<Vec<Vec<Entry>>> {
+        if self.evolves {
+            return None;
+        }
+        let at = |entry: Entry| place(files, entry);
+        let mut entries = bucket.entries.clone();
+        if self.keys.is_none() {
+            entries.sort_by_key(|entry| at(*entry).map(|(batch, i)| batch.min_sequence_number(i)));
+        } else {
+            let mut levels = HashSet::new();
+            for (batch, i) in entries.iter().filter_map(|entry| at(*entry)) {
+                if batch.level(i) == 0 || batch.delete_row_count(i).is_some_and(|n| n > 0) {
+                    return None;
+                }
+                levels.insert(batch.level(i));
+            }
+            if !self.unmerged && levels.len() != 1 {
+                return None;
+            }
+            entries.retain(|entry| !bucket.ruled_out.contains(entry));
+        }
+        Some(self.bins(entries, |entry| at(*entry).map_or(0, |(batch, i)| bytes(batch.file_size(i)))))
     }
 
     /// Packs the files of a bucket. `has_values` judges a file by its values; it is asked only where leaving the file
@@ -127,7 +156,11 @@ impl Packing {
 }
 
 fn size(file: &DataFileMeta) -> u64 {
-    u64::try_from(file.file_size).unwrap_or(0)
+    bytes(file.file_size)
+}
+
+fn bytes(size: i64) -> u64 {
+    u64::try_from(size).unwrap_or(0)
 }
 
 /// Old writers did not count retractions; their files above level 0 have none.

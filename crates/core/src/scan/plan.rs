@@ -11,8 +11,9 @@ use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
 use super::bucket::{Buckets, Rows};
+use super::files::{Files, batches};
 use super::filter::Filters;
-use super::group::{Bucket, group};
+use super::group::{named, place};
 use super::pack::{Group, Packing};
 use super::select::Selector;
 use super::vector::Vectors;
@@ -247,13 +248,13 @@ impl Scan {
                 partition: split.partition.clone(),
                 bucket: POSTPONED,
                 total_buckets: POSTPONED,
-                files: Vec::new(),
+                files: Files::default(),
                 deletion_files: Vec::new(),
                 raw_convertible: false,
                 content: Content::Rows,
             });
             if split.bucket != POSTPONED {
-                join(joined, split.bucket, split.files, split.deletion_files);
+                join(joined, split.bucket, split.files.to_vec(), split.deletion_files);
             }
         }
         let partitions: Vec<BinaryRow> = selected.keys().cloned().collect();
@@ -284,13 +285,40 @@ impl Scan {
             && !self.merges_waiting()?
             && selector.filters.value.is_some();
         let mut splits = Vec::new();
-        let mut buckets = group(files, selector, judge).await?;
+        let mut buckets = named(files, selector, judge).await?;
+        let batches = batches(files);
         // What waits comes after what it changes.
         buckets.sort_by_key(|bucket| bucket.bucket == POSTPONED);
-        for bucket in buckets {
-            let Bucket { partition, bucket, total_buckets, files, ruled_out } = bucket;
-            let keep = |f: &DataFileMeta| !ruled_out.contains(&f.file_name);
+        for named in buckets {
+            let (bucket, total_buckets) = (named.bucket, named.total_buckets);
             let waiting = part == Part::All && bucket == POSTPONED;
+            let apart = if part == Part::All && !waiting { packing.pack_named(files, &named) } else { None };
+            if let Some(apart) = apart {
+                let key = (named.partition, bucket);
+                for entries in apart {
+                    let places = entries.iter().filter_map(|entry| place(files, *entry));
+                    splits.push(Split {
+                        snapshot_id: snapshot.id,
+                        partition: key.0.clone(),
+                        bucket,
+                        total_buckets,
+                        deletion_files: vectors.of_names(&key, places.map(|(batch, i)| batch.file_name(i))),
+                        files: Files::named(&batches, entries)?,
+                        raw_convertible: true,
+                        content: Content::Rows,
+                    });
+                }
+                continue;
+            }
+            let made = named.files(files)?;
+            let ruled_out: HashSet<&str> = named
+                .ruled_out
+                .iter()
+                .filter_map(|entry| place(files, *entry))
+                .map(|(batch, i)| batch.file_name(i))
+                .collect();
+            let keep = |f: &DataFileMeta| !ruled_out.contains(f.file_name.as_str());
+            let (partition, files) = (named.partition, made);
             let groups: Vec<Group> = match part {
                 Part::All if waiting => vec![(Waiting::new(partition.clone(), files).files, true)],
                 Part::All => packing.pack(files, keep)?,
@@ -308,7 +336,7 @@ impl Scan {
                     bucket,
                     total_buckets,
                     deletion_files: vectors.of(&key, &files),
-                    files,
+                    files: files.into(),
                     raw_convertible,
                     content: content.clone(),
                 });

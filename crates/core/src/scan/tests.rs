@@ -202,3 +202,32 @@ async fn partitions_are_listed_by_value() {
     let some = table.scan().filter(equals(P, Datum::Int(2))).partition_paths().await.unwrap();
     assert_eq!(some, ["p=2"]);
 }
+
+#[tokio::test]
+async fn files_say_the_same_before_and_after_they_are_made() {
+    let options = [("bucket", "1"), ("source.split.target-size", "250 b"), ("source.split.open-file-cost", "1 b")];
+    let table = table(memory(), schema(false, true, &options)).await;
+    let files: Vec<_> = (0..7)
+        .map(|n| {
+            let mut file = (*file(&format!("f{n}"), 3, Some((n * 10, n * 10 + 9)))).clone();
+            (file.file_size, file.row_count, file.delete_row_count) = (100, i64::from(n) + 1, Some(0));
+            Arc::new(file)
+        })
+        .collect();
+    commit(&table, 1, vec![message(BinaryRow::empty(), 0, 1, files.clone())]).await;
+    let splits = table.scan().plan().await.unwrap().splits;
+    let says = |split: &super::Split| {
+        let files = &split.files;
+        (files.len(), files.rows(), files.bytes(), files.take_nothing_back(), files.is_empty())
+    };
+    let before: Vec<_> = splits.iter().map(says).collect();
+    assert_eq!(before.iter().map(|(files, ..)| *files).collect::<Vec<_>>(), [2, 2, 2, 1]);
+    let told = |file: &Arc<DataFileMeta>| (file.file_name.clone(), file.row_count, file.max_key.clone());
+    let mut made: Vec<_> = splits.iter().flat_map(|split| &split.files).map(told).collect();
+    made.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(made, files.iter().map(told).collect::<Vec<_>>());
+    assert_eq!(splits.iter().map(says).collect::<Vec<_>>(), before);
+    let as_vector = |split: super::Split| super::Split { files: split.files.to_vec().into(), ..split };
+    let of_vectors: Vec<_> = splits.into_iter().map(as_vector).collect();
+    assert_eq!(of_vectors.iter().map(says).collect::<Vec<_>>(), before);
+}

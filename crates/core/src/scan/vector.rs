@@ -33,8 +33,17 @@ impl Vectors {
 
     /// The vector of each file, in order; empty when no file has one.
     pub(super) fn of(&self, key: &(BinaryRow, i32), files: &[Arc<DataFileMeta>]) -> Vec<Option<DeletionFile>> {
+        self.of_names(key, files.iter().map(|file| file.file_name.as_str()))
+    }
+
+    /// The same of names of files.
+    pub(super) fn of_names<'n>(
+        &self,
+        key: &(BinaryRow, i32),
+        names: impl Iterator<Item = &'n str>,
+    ) -> Vec<Option<DeletionFile>> {
         let Some(vectors) = self.buckets.get(key) else { return Vec::new() };
-        let found: Vec<_> = files.iter().map(|f| vectors.get(&f.file_name).cloned()).collect();
+        let found: Vec<_> = names.map(|name| vectors.get(name).cloned()).collect();
         if found.iter().all(Option::is_none) { Vec::new() } else { found }
     }
 }

@@ -1,9 +1,11 @@
 //! The data files of a table: `files` with their statistics, `file_key_ranges` without, `file_indexes` with their indexes.
-//! Manifests are gone through one after the other; of the files of others only those that were deleted are kept in mind.
+//! Manifests are gone through one after the other, and their rows made a batch at a time; of the files of others only those
+//! that were deleted are kept in mind.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use futures::{StreamExt, TryStreamExt, stream};
 use linn_format::datum::Datum;
 use linn_format::file::{DataFileMeta, FileSource};
@@ -26,8 +28,6 @@ use crate::table::Table;
 
 /// Files in a batch.
 const CHUNK: usize = 4096;
-/// Manifests that are read ahead.
-const AHEAD: usize = 2;
 
 /// Which columns a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,11 +67,20 @@ pub(super) async fn stream(table: &Table, content: Content, wanted: Wanted) -> R
         deleted: manifests.deleted(&metas).await?,
         schemas: Schemas::new(table),
     });
-    let batches = stream::iter(metas.into_iter().enumerate()).map(move |(at, meta)| {
+    let batches = stream::iter(metas.into_iter().enumerate()).then(move |(at, meta)| {
         let reading = Arc::clone(&reading);
-        async move { Ok::<_, Error>(stream::iter(reading.manifest(at, meta).await?.into_iter().map(Ok))) }
+        async move {
+            let open = reading.open(at, &meta).await?;
+            Ok::<_, Error>(stream::try_unfold((reading, open), |(reading, mut open)| async move {
+                let batch = match &mut open {
+                    Some(open) => reading.next(open).await?,
+                    None => None,
+                };
+                Ok::<_, Error>(batch.map(|batch| (batch, (reading, open))))
+            }))
+        }
     });
-    Ok(batches.buffered(AHEAD).try_flatten().boxed())
+    Ok(batches.try_flatten().boxed())
 }
 
 /// What is read of every manifest.
@@ -83,47 +92,62 @@ struct Reading {
     schemas: Schemas,
 }
 
+/// A manifest whose files are told, the `at`-th of the snapshot.
+struct Open {
+    at: usize,
+    batch: Arc<EntryBatch>,
+    partitions: Vec<(BinaryRow, Arc<str>)>,
+    schemas: HashMap<SchemaId, Arc<TableSchema>>,
+    /// The entry that is looked at next.
+    entry: usize,
+}
+
 impl Reading {
-    /// The live files of a manifest, the `at`-th of the snapshot.
-    async fn manifest(&self, at: usize, meta: ManifestMeta) -> Result<Vec<arrow_array::RecordBatch>> {
+    /// Opens a manifest, if any of its files may be wanted. It is read once and not kept: a table may have more than fit in
+    /// memory.
+    async fn open(&self, at: usize, meta: &ManifestMeta) -> Result<Option<Open>> {
         if let (Some(min), Some(max)) = (meta.min_bucket, meta.max_bucket)
             && min == max
             && !self.wanted.may(&[("bucket", Datum::Int(min))])
         {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let stats = match self.content {
             Content::All => StatsColumns::All,
             Content::Keys | Content::Indexes => StatsColumns::Keys,
         };
-        let batch = Manifests::new(&self.table).read_manifest(&meta.file_name, stats).await?;
+        let batch = Manifests::new(&self.table).peek_manifest(&meta.file_name, stats).await?;
         let fields = self.table.schema().partition_fields();
-        let partitions = batch.partitions()?;
-        let texts: Vec<Arc<str>> =
-            partitions.iter().map(|row| row_text(row, &fields).map(Arc::from)).collect::<Result<_>>()?;
-        let mut schemas: HashMap<SchemaId, Arc<TableSchema>> = HashMap::new();
-        let mut batches = Vec::new();
+        let partitions = batch.partitions()?.into_iter().map(|row| {
+            let text = row_text(&row, &fields)?;
+            Ok((row, Arc::from(text)))
+        });
+        let partitions = partitions.collect::<Result<_>>()?;
+        Ok(Some(Open { at, batch, partitions, schemas: HashMap::new(), entry: 0 }))
+    }
+
+    /// The next live files of a manifest; `None` behind the last.
+    async fn next(&self, open: &mut Open) -> Result<Option<RecordBatch>> {
         let mut chunk = Vec::new();
-        for i in 0..batch.len() {
-            let id = batch.partition_id(i) as usize;
-            let (Some(row), Some(text)) = (partitions.get(id), texts.get(id)) else { continue };
-            if batch.kind(i) != FileKind::Add || !self.takes(&batch, i, text) || !self.deleted.spares(at, &batch, i) {
+        while open.entry < open.batch.len() && chunk.len() < CHUNK {
+            let (i, batch) = (open.entry, &open.batch);
+            open.entry += 1;
+            let Some((row, text)) = open.partitions.get(batch.partition_id(i) as usize) else { continue };
+            if batch.kind(i) != FileKind::Add || !self.takes(batch, i, text) || !self.deleted.spares(open.at, batch, i)
+            {
                 continue;
             }
             let schema_id = batch.schema_id(i);
-            let schema = match schemas.get(&schema_id) {
+            let schema = match open.schemas.get(&schema_id) {
                 Some(schema) => Arc::clone(schema),
-                None => Arc::clone(schemas.entry(schema_id).or_insert(self.schemas.get(schema_id).await?)),
+                None => Arc::clone(open.schemas.entry(schema_id).or_insert(self.schemas.get(schema_id).await?)),
             };
             chunk.push(self.describe(row, Arc::clone(text), batch.bucket(i), batch.file(i)?, &schema)?);
-            if chunk.len() == CHUNK {
-                batches.extend(self.show(&std::mem::take(&mut chunk)).await?.batches);
-            }
         }
-        if !chunk.is_empty() {
-            batches.extend(self.show(&chunk).await?.batches);
+        if chunk.is_empty() {
+            return Ok(None);
         }
-        Ok(batches)
+        Ok(self.show(&chunk).await?.batches.pop())
     }
 
     async fn show(&self, files: &[Described]) -> Result<SystemRows> {

@@ -40,6 +40,14 @@ pub(crate) fn header_len(arity: usize) -> usize {
     arity.saturating_add(63 + 8) / 64 * 8
 }
 
+fn check(arity: usize, row: &[u8]) -> Result<()> {
+    let fixed = arity.checked_mul(8).and_then(|f| f.checked_add(header_len(arity)));
+    if fixed.is_none_or(|fixed| row.len() < fixed) {
+        return Err(Error::corrupt(format!("binary row of {arity} fields has only {} bytes", row.len())));
+    }
+    Ok(())
+}
+
 impl BinaryRow {
     /// The row without fields: the partition of an unpartitioned table, the key of an append table.
     pub fn empty() -> Self {
@@ -51,10 +59,7 @@ impl BinaryRow {
     /// # Errors
     /// `Corrupt` when the bytes are shorter than header and fixed part.
     pub fn from_bytes(arity: usize, bytes: Bytes) -> Result<Self> {
-        let fixed = arity.checked_mul(8).and_then(|f| f.checked_add(header_len(arity)));
-        if fixed.is_none_or(|fixed| bytes.len() < fixed) {
-            return Err(Error::corrupt(format!("binary row of {arity} fields has only {} bytes", bytes.len())));
-        }
+        check(arity, &bytes)?;
         Ok(Self { arity, bytes })
     }
 
@@ -63,14 +68,23 @@ impl BinaryRow {
     /// # Errors
     /// `Corrupt` when the bytes are too short for the arity they claim.
     pub fn from_serialized(serialized: impl Into<Bytes>) -> Result<Self> {
-        let mut serialized = serialized.into();
-        if serialized.len() < 4 {
+        let serialized = serialized.into();
+        let arity = Self::check_serialized(&serialized)?;
+        Ok(Self { arity, bytes: serialized.slice(4..) })
+    }
+
+    /// Checks a row in its serialised form, without making it; its arity.
+    ///
+    /// # Errors
+    /// As [`BinaryRow::from_serialized`].
+    pub fn check_serialized(serialized: &[u8]) -> Result<usize> {
+        let Some((prefix, row)) = serialized.split_first_chunk::<4>() else {
             return Err(Error::corrupt(format!("serialised binary row has only {} bytes", serialized.len())));
-        }
-        let prefix = serialized.split_to(4);
-        let arity = i32::from_be_bytes([prefix[0], prefix[1], prefix[2], prefix[3]]);
+        };
+        let arity = i32::from_be_bytes(*prefix);
         let arity = usize::try_from(arity).map_err(|_| Error::corrupt(format!("binary row has arity {arity}")))?;
-        Self::from_bytes(arity, serialized)
+        check(arity, row)?;
+        Ok(arity)
     }
 
     /// The serialised form: 4 bytes big-endian arity, then the row.

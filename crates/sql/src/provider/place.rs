@@ -106,7 +106,8 @@ impl PlacedTable {
         for split in splits {
             for (at, file) in split.files.iter().enumerate() {
                 let deletion = split.deletion_files.get(at).cloned().flatten();
-                let one = Split { files: vec![Arc::clone(file)], deletion_files: vec![deletion], ..split.clone() };
+                let one =
+                    Split { files: vec![Arc::clone(file)].into(), deletion_files: vec![deletion], ..split.clone() };
                 let number = i32::try_from(files.len()).map_err(|_| Error::unsupported("a table of so many files"))?;
                 files.push(one.clone());
                 let partition = files.len() % partitions.len();

@@ -28,7 +28,7 @@ impl Reading {
         let nothing = Self { table: table.to_owned(), files: 0, bytes: 0, rows: 0, splits: 0, merged: 0 };
         splits.fold(nothing, |mut all, split| {
             all.files += split.files.len();
-            all.bytes = split.files.iter().fold(all.bytes, |bytes, file| bytes.saturating_add(file.file_size));
+            all.bytes = all.bytes.saturating_add(split.files.bytes());
             all.rows = all.rows.saturating_add(split.row_count());
             all.splits += 1;
             all.merged += usize::from(!split.raw_convertible);

@@ -11,7 +11,7 @@ use linn::{Result, Split, Table};
 pub(super) fn statistics(table: &Table, fields: &[DataField], splits: &[Split], filtered: bool) -> Result<Statistics> {
     let schema = linn::format::types::arrow_schema(fields)?;
     let mut statistics = Statistics::new_unknown(&schema);
-    let bytes: i64 = splits.iter().flat_map(|s| &s.files).map(|f| f.file_size).sum();
+    let bytes: i64 = splits.iter().map(|split| split.files.bytes()).sum();
     statistics.total_byte_size = usize::try_from(bytes).map_or(Precision::Absent, Precision::Inexact);
     let mut rows = 0i64;
     let mut exact = !filtered;
@@ -20,7 +20,7 @@ pub(super) fn statistics(table: &Table, fields: &[DataField], splits: &[Split], 
         // Of changes, those that take rows back do not come out.
         exact &= split.raw_convertible
             && (matches!(split.content, Content::Rows) || !table.schema().is_primary_key_table())
-            && split.files.iter().all(|f| f.delete_row_count == Some(0) || !table.schema().is_primary_key_table());
+            && (!table.schema().is_primary_key_table() || split.files.take_nothing_back());
         for deleted in split.deletion_files.iter().flatten() {
             match deleted.meta.cardinality {
                 Some(count) => rows = rows.saturating_sub(count),

@@ -136,7 +136,7 @@ impl Ring {
             for split in table.scan().snapshot(snapshot).plan().await.unwrap().splits {
                 for (at, file) in split.files.iter().enumerate() {
                     let vector = split.deletion_files.get(at).cloned().flatten();
-                    let one = Split { files: vec![file.clone()], deletion_files: vec![vector], ..split.clone() };
+                    let one = Split { files: vec![file.clone()].into(), deletion_files: vec![vector], ..split.clone() };
                     let batches: Vec<_> = read.stream(&one).await.unwrap().try_collect().await.unwrap();
                     for row in render::rows(&batches, &fields).iter().filter(|row| gone(row)) {
                         deletion.mark(&split, at, row[ROW_POSITION].as_u64().unwrap()).unwrap();

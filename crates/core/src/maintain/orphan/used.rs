@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt};
-use linn_format::manifest::{EntryBatch, FileKind};
+use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
@@ -140,7 +140,7 @@ impl Used<'_> {
         let manifests = self.manifests.clone();
         let read = |name: String| {
             let manifests = manifests.clone();
-            async move { Ok::<_, Error>((manifests.peek_manifest(&name).await, name)) }
+            async move { Ok::<_, Error>((manifests.peek_manifest(&name, StatsColumns::Keys).await, name)) }
         };
         let mut batches = futures::stream::iter(wanted.into_iter().map(read)).buffered(at_once(self.table)?);
         let mut errors = Vec::new();

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use linn_format::SnapshotId;
 use linn_format::file::{DataFileMeta, FileSource};
+use linn_format::manifest::StatsColumns;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::snapshot::Snapshot;
@@ -188,7 +189,7 @@ impl History {
             let Some(list) = &snapshot.changelog_manifest_list else { continue };
             let names = self.reach(&table, list, &mut reached).await;
             for name in names {
-                let batch = Manifests::new(&table).peek_manifest(&name).await.unwrap();
+                let batch = Manifests::new(&table).peek_manifest(&name, StatsColumns::Keys).await.unwrap();
                 reached.extend((0..batch.len()).map(|i| format!("db.db/t/bucket-0/{}", batch.file_name(i))));
             }
         }
@@ -213,7 +214,7 @@ async fn live(table: &Table, snapshot: &Snapshot) -> crate::manifest::LiveFiles 
     let all = |batch: Arc<linn_format::manifest::EntryBatch>| async move {
         Ok(crate::manifest::Selection::of(&batch, |_| true))
     };
-    manifests.live(list, linn_format::manifest::StatsColumns::Keys, all).await.unwrap()
+    manifests.live(list, StatsColumns::Keys, all).await.unwrap()
 }
 
 /// Options that keep as few snapshots as these, whatever their age.

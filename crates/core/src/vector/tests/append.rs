@@ -17,7 +17,7 @@ async fn deletion(table: &Table, keys: &[i32]) -> Vec<CommitMessage> {
     for split in table.scan().snapshot(snapshot).plan().await.unwrap().splits {
         for (at, file) in split.files.iter().enumerate() {
             let vector = split.deletion_files.get(at).cloned().flatten();
-            let one = Split { files: vec![file.clone()], deletion_files: vec![vector], ..split.clone() };
+            let one = Split { files: vec![file.clone()].into(), deletion_files: vec![vector], ..split.clone() };
             for batch in read.stream(&one).await.unwrap().try_collect::<Vec<_>>().await.unwrap() {
                 let (k, position) = (batch.column(0).as_primitive::<Int32Type>(), batch.column(1));
                 for row in (0..batch.num_rows()).filter(|row| keys.contains(&k.value(*row))) {

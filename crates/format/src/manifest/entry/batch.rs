@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 
+use super::ints::Ints;
 use super::program::{Items, NEVER, present};
-use super::slots::{COMMON, Num, VARS, Var};
+use super::slots::{COMMON, NUMS, Num, VARS, Var};
 use super::{StatsColumns, decode, write_manifest};
 use crate::file::{DataFileMeta, FileSource};
 use crate::manifest::avro::{Codec, Cursor};
@@ -21,11 +22,6 @@ pub(super) fn common(stats: StatsColumns) -> usize {
         StatsColumns::All => COMMON,
         StatsColumns::Keys => Var::ValueMin as usize,
     }
-}
-
-/// How many parts of an entry the buffer has.
-pub(super) fn spans(stats: StatsColumns) -> usize {
-    common(stats) + BEHIND
 }
 
 /// The rare parts that stand in the last part, in order.
@@ -59,53 +55,31 @@ pub struct FileIdentity<'a> {
 
 #[derive(Debug, Default)]
 pub(super) struct Columns {
-    pub(super) kind: Vec<FileKind>,
-    pub(super) partition: Vec<u32>,
-    pub(super) bucket: Vec<i32>,
-    pub(super) total_buckets: Vec<i32>,
-    pub(super) level: Vec<i32>,
-    pub(super) file_size: Vec<i64>,
-    pub(super) row_count: Vec<i64>,
-    pub(super) min_sequence: Vec<i64>,
-    pub(super) max_sequence: Vec<i64>,
-    pub(super) schema_id: Vec<i64>,
-    pub(super) creation_time: Vec<i64>,
-    pub(super) delete_rows: Vec<i64>,
-    pub(super) source: Vec<FileSource>,
-    /// Empty as long as no entry has one.
-    pub(super) first_row_id: Vec<i64>,
-    pub(super) has_num: Vec<u16>,
-    pub(super) has_var: Vec<u16>,
-    /// Where each part of each entry ends; it begins where the one before ends. A bound of the key statistics that is the
-    /// same as the smallest or largest key is empty.
-    pub(super) ends: Vec<u32>,
+    /// By their places in a row.
+    pub(super) numbers: [Ints; NUMS],
+    pub(super) partition: Ints,
+    pub(super) has_num: Ints,
+    pub(super) has_var: Ints,
+    /// Where the parts of each entry begin, one after the other.
+    pub(super) starts: Vec<u32>,
+    /// How long each part of each entry is. A bound of the key statistics that is the same as the smallest or largest key is
+    /// empty.
+    pub(super) lengths: [Ints; COMMON + BEHIND],
     /// Where each partition lies in the buffer.
     pub(super) partitions: Vec<(u32, u32)>,
 }
 
 impl Columns {
+    /// Bytes in memory.
+    fn memory_size(&self) -> usize {
+        let columns = self.numbers.iter().chain(&self.lengths).chain([&self.partition, &self.has_num, &self.has_var]);
+        columns.map(Ints::memory_size).sum::<usize>() + self.starts.len() * size_of::<u32>()
+    }
+
     pub(super) fn shrink(&mut self) {
-        self.kind.shrink_to_fit();
-        self.ends.shrink_to_fit();
-        for column in [&mut self.bucket, &mut self.total_buckets, &mut self.level] {
-            column.shrink_to_fit();
-        }
-        for column in [
-            &mut self.file_size,
-            &mut self.row_count,
-            &mut self.min_sequence,
-            &mut self.max_sequence,
-            &mut self.schema_id,
-            &mut self.creation_time,
-            &mut self.delete_rows,
-            &mut self.first_row_id,
-        ] {
-            column.shrink_to_fit();
-        }
-        self.partition.shrink_to_fit();
-        self.source.shrink_to_fit();
-        self.has_num.shrink_to_fit();
-        self.has_var.shrink_to_fit();
+        let own = [&mut self.partition, &mut self.has_num, &mut self.has_var];
+        self.numbers.iter_mut().chain(&mut self.lengths).chain(own).for_each(Ints::shrink);
+        self.starts.shrink_to_fit();
     }
 }
 
@@ -120,7 +94,7 @@ impl EntryBatch {
 
     /// How many entries there are.
     pub fn len(&self) -> usize {
-        self.columns.kind.len()
+        self.columns.has_num.len()
     }
 
     /// Whether there is none.
@@ -130,23 +104,25 @@ impl EntryBatch {
 
     /// Bytes in memory.
     pub fn memory_size(&self) -> usize {
-        let per_entry = 1 + 4 * 4 + 7 * 8 + 1 + 2 * 2 + spans(self.stats) * 4;
-        self.buffer.len() + self.len() * per_entry + self.columns.first_row_id.len() * 8
+        self.buffer.len() + self.columns.memory_size()
     }
 
     /// Whether an entry adds or deletes.
     pub fn kind(&self, i: usize) -> FileKind {
-        self.columns.kind[i]
+        match self.number(i, Num::Kind) {
+            0 => FileKind::Add,
+            _ => FileKind::Delete,
+        }
     }
 
     /// The serialised partition of an entry.
     pub fn partition(&self, i: usize) -> &[u8] {
-        self.partition_bytes(self.columns.partition[i])
+        self.partition_bytes(self.partition_id(i))
     }
 
     /// Number of an entry's partition among those of this batch: equal numbers mean equal partitions.
     pub fn partition_id(&self, i: usize) -> u32 {
-        self.columns.partition[i]
+        self.columns.partition.get(i) as u32
     }
 
     /// The distinct partitions, by number.
@@ -169,42 +145,52 @@ impl EntryBatch {
 
     /// The bucket of an entry.
     pub fn bucket(&self, i: usize) -> i32 {
-        self.columns.bucket[i]
+        self.number(i, Num::Bucket) as i32
     }
 
     /// The partition's bucket count when the file was written.
     pub fn total_buckets(&self, i: usize) -> i32 {
-        self.columns.total_buckets[i]
+        self.number(i, Num::TotalBuckets) as i32
     }
 
     /// The level of a file.
     pub fn level(&self, i: usize) -> i32 {
-        self.columns.level[i]
+        self.number(i, Num::Level) as i32
     }
 
     /// The size of a file in bytes.
     pub fn file_size(&self, i: usize) -> i64 {
-        self.columns.file_size[i]
+        self.number(i, Num::FileSize)
     }
 
     /// The records of a file.
     pub fn row_count(&self, i: usize) -> i64 {
-        self.columns.row_count[i]
+        self.number(i, Num::RowCount)
+    }
+
+    /// How many records of a file take others back.
+    pub fn delete_row_count(&self, i: usize) -> Option<i64> {
+        self.num(i, Num::DeleteRows)
+    }
+
+    /// The smallest sequence number in a file.
+    pub fn min_sequence_number(&self, i: usize) -> i64 {
+        self.number(i, Num::MinSequence)
     }
 
     /// When a file was made: milliseconds of its writer's wall clock.
     pub fn creation_time(&self, i: usize) -> Option<i64> {
-        self.num(i, Num::CreationTime, self.columns.creation_time[i])
+        self.num(i, Num::CreationTime)
     }
 
     /// The schema of a file.
     pub fn schema_id(&self, i: usize) -> SchemaId {
-        SchemaId(self.columns.schema_id[i])
+        SchemaId(self.number(i, Num::SchemaId))
     }
 
     /// The first row id of a file.
     pub fn first_row_id(&self, i: usize) -> Option<i64> {
-        self.num(i, Num::FirstRowId, self.columns.first_row_id.get(i).copied().unwrap_or(0))
+        self.num(i, Num::FirstRowId)
     }
 
     /// The name of a file.
@@ -279,7 +265,7 @@ impl EntryBatch {
     pub fn entry(&self, i: usize) -> Result<ManifestEntry> {
         Ok(ManifestEntry {
             kind: self.kind(i),
-            partition: self.partition_row(self.columns.partition[i])?,
+            partition: self.partition_row(self.partition_id(i))?,
             bucket: self.bucket(i),
             total_buckets: self.total_buckets(i),
             file: self.file(i)?,
@@ -291,25 +277,24 @@ impl EntryBatch {
     /// # Errors
     /// `Corrupt` when a key or statistics are not rows.
     pub fn file(&self, i: usize) -> Result<DataFileMeta> {
-        let columns = &self.columns;
         let (extra_files, embedded_index, external_path) = self.identity_parts(i)?;
         Ok(DataFileMeta {
             file_name: self.file_name(i).to_owned(),
-            file_size: columns.file_size[i],
-            row_count: columns.row_count[i],
+            file_size: self.number(i, Num::FileSize),
+            row_count: self.number(i, Num::RowCount),
             min_key: self.row(i, Var::MinKey)?,
             max_key: self.row(i, Var::MaxKey)?,
             key_stats: self.key_stats(i)?,
             value_stats: self.value_stats(i)?,
-            min_sequence_number: columns.min_sequence[i],
-            max_sequence_number: columns.max_sequence[i],
+            min_sequence_number: self.number(i, Num::MinSequence),
+            max_sequence_number: self.number(i, Num::MaxSequence),
             schema_id: self.schema_id(i),
-            level: columns.level[i],
+            level: self.level(i),
             extra_files,
-            creation_time: self.num(i, Num::CreationTime, columns.creation_time[i]),
-            delete_row_count: self.num(i, Num::DeleteRows, columns.delete_rows[i]),
+            creation_time: self.num(i, Num::CreationTime),
+            delete_row_count: self.num(i, Num::DeleteRows),
             embedded_index,
-            file_source: self.has_num(i, Num::Source).then(|| columns.source[i]),
+            file_source: self.num(i, Num::Source).map(FileSource::from_number).transpose()?,
             value_stats_cols: self.value_stats_cols(i)?,
             external_path,
             first_row_id: self.first_row_id(i),
@@ -318,22 +303,46 @@ impl EntryBatch {
         })
     }
 
+    /// Checks that the file of an entry can be made, without making it.
+    ///
+    /// # Errors
+    /// As [`EntryBatch::file`].
+    pub fn check(&self, i: usize) -> Result<()> {
+        let common = common(self.stats);
+        if !self.span(i, common).is_empty() || !self.span(i, common + 1).is_empty() {
+            return self.file(i).map(drop);
+        }
+        let rows = [Var::MinKey, Var::MaxKey, Var::KeyMin, Var::KeyMax, Var::ValueMin, Var::ValueMax];
+        for var in rows.into_iter().filter(|var| (*var as usize) < common) {
+            let row = self.span(i, var as usize);
+            // A bound that is empty is that of the key.
+            if !row.is_empty() || matches!(var, Var::MinKey | Var::MaxKey) {
+                BinaryRow::check_serialized(row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&self, i: usize, num: Num) -> i64 {
+        self.columns.numbers[num as usize].get(i)
+    }
+
     fn has_num(&self, i: usize, num: Num) -> bool {
-        self.columns.has_num[i] & (1 << num as u8) != 0
+        self.columns.has_num.get(i) & (1 << num as u8) != 0
     }
 
     fn has_var(&self, i: usize, var: Var) -> bool {
-        self.columns.has_var[i] & (1 << var as u8) != 0
+        self.columns.has_var.get(i) & (1 << var as u8) != 0
     }
 
-    fn num(&self, i: usize, num: Num, value: i64) -> Option<i64> {
-        self.has_num(i, num).then_some(value)
+    fn num(&self, i: usize, num: Num) -> Option<i64> {
+        self.has_num(i, num).then(|| self.number(i, num))
     }
 
     fn bounds(&self, i: usize, span: usize) -> std::ops::Range<usize> {
-        let at = i * spans(self.stats) + span;
-        let start = if at == 0 { 0 } else { self.columns.ends[at - 1] };
-        start as usize..self.columns.ends[at] as usize
+        let length = |span: usize| self.columns.lengths[span].get(i) as usize;
+        let start = (0..span).fold(self.columns.starts[i] as usize, |start, before| start + length(before));
+        start..start + length(span)
     }
 
     fn span(&self, i: usize, span: usize) -> &[u8] {

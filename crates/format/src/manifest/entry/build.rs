@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::StatsColumns;
-use super::batch::{Columns, EntryBatch, REST_VARS, common, spans, texts};
+use super::batch::{Columns, EntryBatch, REST_VARS, common, texts};
 use super::program::Items;
 use super::slots::{Num, Row, VARS, Var};
 use super::write::put_texts;
@@ -19,6 +19,9 @@ use crate::{Error, Result};
 pub(super) struct Builder {
     columns: Columns,
     buffer: Vec<u8>,
+    /// The part of an entry that comes next, and where it begins.
+    part: usize,
+    begin: usize,
     interned: HashMap<Box<[u8]>, u32>,
     last: Option<(Box<[u8]>, u32)>,
     items: [Items; VARS],
@@ -32,6 +35,8 @@ impl Builder {
         Self {
             columns: Columns::default(),
             buffer: Vec::new(),
+            part: 0,
+            begin: 0,
             interned: HashMap::new(),
             last: None,
             items,
@@ -42,7 +47,7 @@ impl Builder {
 
     /// Makes room for about so many entries.
     pub(super) fn reserve(&mut self, count: usize) {
-        self.columns.ends.reserve(count.saturating_mul(spans(self.stats)));
+        self.columns.starts.reserve(count);
     }
 
     /// Appends an entry.
@@ -55,44 +60,34 @@ impl Builder {
         self.push_numbers(row, partition)?;
         self.push_common(row)?;
         self.push_identity(row)?;
-        self.push_rest(row)
+        self.push_rest(row);
+        Ok(())
     }
 
     fn push_numbers(&mut self, row: &Row, partition: u32) -> Result<()> {
-        let columns = &mut self.columns;
-        let int = |num: Num| {
-            i32::try_from(row.num(num)).map_err(|_| Error::corrupt(format!("manifest field {num:?} is out of range")))
-        };
-        columns.kind.push(FileKind::from_number(row.num(Num::Kind))?);
-        columns.partition.push(partition);
-        columns.bucket.push(int(Num::Bucket)?);
-        columns.total_buckets.push(int(Num::TotalBuckets)?);
-        columns.level.push(int(Num::Level)?);
-        columns.file_size.push(row.num(Num::FileSize));
-        columns.row_count.push(row.num(Num::RowCount));
-        columns.min_sequence.push(row.num(Num::MinSequence));
-        columns.max_sequence.push(row.num(Num::MaxSequence));
-        columns.schema_id.push(row.num(Num::SchemaId));
-        columns.creation_time.push(row.num(Num::CreationTime));
-        columns.delete_rows.push(row.num(Num::DeleteRows));
-        columns.source.push(FileSource::from_number(row.num(Num::Source))?);
-        let first_row_id = row.num(Num::FirstRowId);
-        if row.has_num & (1 << Num::FirstRowId as u8) != 0 || !columns.first_row_id.is_empty() {
-            columns.first_row_id.resize(columns.kind.len() - 1, 0);
-            columns.first_row_id.push(first_row_id);
+        for num in [Num::Bucket, Num::TotalBuckets, Num::Level] {
+            i32::try_from(row.num(num))
+                .map_err(|_| Error::corrupt(format!("manifest field {num:?} is out of range")))?;
         }
-        columns.has_num.push(row.has_num as u16);
-        columns.has_var.push(row.has_var as u16);
+        FileKind::from_number(row.num(Num::Kind))?;
+        FileSource::from_number(row.num(Num::Source))?;
+        let columns = &mut self.columns;
+        columns.numbers.iter_mut().zip(row.nums).for_each(|(column, number)| column.push(number));
+        columns.partition.push(i64::from(partition));
+        columns.has_num.push(i64::from(row.has_num));
+        columns.has_var.push(i64::from(row.has_var));
         Ok(())
     }
 
     fn push_common(&mut self, row: &Row) -> Result<()> {
+        self.columns.starts.push(u32::try_from(self.buffer.len()).map_err(|_| too_large())?);
+        (self.part, self.begin) = (0, self.buffer.len());
         let kept = common(self.stats);
         for (at, var) in row.vars[..kept].iter().enumerate() {
             if !is_key_bound(row, at)? {
                 self.buffer.extend_from_slice(var);
             }
-            self.end()?;
+            self.end();
         }
         Ok(())
     }
@@ -109,22 +104,25 @@ impl Builder {
                 put_bytes(&mut self.buffer, part.unwrap_or_default());
             }
         }
-        self.end()
+        self.end();
+        Ok(())
     }
 
-    fn push_rest(&mut self, row: &Row) -> Result<()> {
+    fn push_rest(&mut self, row: &Row) {
         if REST_VARS.iter().any(|v| row.var(*v).is_some()) {
             for var in REST_VARS {
                 put_bytes(&mut self.buffer, row.vars[var as usize]);
             }
         }
-        self.end()
+        self.end();
     }
 
-    fn end(&mut self) -> Result<()> {
-        let end = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
-        self.columns.ends.push(end);
-        Ok(())
+    /// Ends a part of the entry.
+    fn end(&mut self) {
+        if let Some(lengths) = self.columns.lengths.get_mut(self.part) {
+            lengths.push((self.buffer.len() - self.begin) as i64);
+        }
+        (self.part, self.begin) = (self.part + 1, self.buffer.len());
     }
 
     fn intern(&mut self, partition: &[u8]) -> Result<u32> {
@@ -154,9 +152,6 @@ impl Builder {
             self.buffer.extend_from_slice(bytes);
             let end = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
             self.columns.partitions.push((start, end));
-        }
-        if !self.columns.first_row_id.is_empty() {
-            self.columns.first_row_id.resize(self.columns.kind.len(), 0);
         }
         self.columns.shrink();
         self.buffer.shrink_to_fit();

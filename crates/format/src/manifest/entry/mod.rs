@@ -8,6 +8,7 @@ use bytes::Bytes;
 mod batch;
 mod build;
 mod decode;
+mod ints;
 mod program;
 mod slots;
 mod write;
