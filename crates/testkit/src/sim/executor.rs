@@ -350,7 +350,14 @@ mod tests {
     fn what_goes_round_without_end_is_told() {
         let executor = Executor::new(1, 0);
         let own = executor.clone();
-        executor.spawn(1, Box::pin(async move { while own.now() == 0 { own.sleep(0).await; } }));
+        executor.spawn(
+            1,
+            Box::pin(async move {
+                while own.now() == 0 {
+                    own.sleep(0).await;
+                }
+            }),
+        );
         executor.state().steps = STEPS - 100;
         assert_eq!(executor.run(1000, || false), End::Endless);
     }

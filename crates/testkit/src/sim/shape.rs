@@ -62,7 +62,15 @@ impl Shape {
     /// A plain table of an engine.
     pub fn of(engine: Engine) -> Self {
         let buckets = if engine == Engine::Append { -1 } else { 1 };
-        Self { engine, producer: Producer::None, vectors: false, buckets, shared: false, follows: false, options: Vec::new() }
+        Self {
+            engine,
+            producer: Producer::None,
+            vectors: false,
+            buckets,
+            shared: false,
+            follows: false,
+            options: Vec::new(),
+        }
     }
 
     /// With deletion vectors.

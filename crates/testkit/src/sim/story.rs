@@ -16,10 +16,8 @@ pub async fn tell(table: &Table) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for id in snapshots.list().await? {
         let snapshot = snapshots.get(id).await?;
-        let mut line = format!(
-            "{id} {:?} by {} {}:",
-            snapshot.commit_kind, snapshot.commit_user, snapshot.commit_identifier
-        );
+        let mut line =
+            format!("{id} {:?} by {} {}:", snapshot.commit_kind, snapshot.commit_user, snapshot.commit_identifier);
         line.push_str(&files(&manifests, manifests.of_delta(&snapshot).await?).await?);
         let changelog = files(&manifests, manifests.of_changelog(&snapshot).await?).await?;
         if !changelog.is_empty() {

@@ -206,7 +206,7 @@ fn aggregates() {
             json!({
                 "k": k, "total": if retracts { Some(1) } else { number(1) }, "most": number(2), "all": word(3),
                 "last": word(4), "first": word(5), "any": (dice(k, turn, 3) > 0).then(|| dice(k, turn, 2) == 0),
-                "parts": (dice(k, turn, 4) > 0).then(|| [k, turn]), "_kind": if retracts { "-D" } else { "+I" },
+                "parts": (dice(k, turn, 4) > 0).then_some([k, turn]), "_kind": if retracts { "-D" } else { "+I" },
             })
         },
     );

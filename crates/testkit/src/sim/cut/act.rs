@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use futures::future::BoxFuture;
 use linn_core::branch::Branches;
 use linn_core::commit::compact_manifests;
-use linn_core::maintain::{
-    ChangelogExpiry, Retention, SnapshotExpiry, drop_partitions, partitions, remove_orphans,
-};
+use linn_core::maintain::{ChangelogExpiry, Retention, SnapshotExpiry, drop_partitions, partitions, remove_orphans};
 use linn_core::rollback::RollbackTo;
 use linn_core::{Commit, CommitOutcome, Schemas, Snapshots, Storage, Table, Tags};
 use linn_format::datum::Datum;

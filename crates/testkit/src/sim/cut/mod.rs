@@ -58,7 +58,6 @@ const BEFORE: i64 = 2;
 /// Longest virtual time of a piece of work: cleaning waits until files are old.
 const LIMIT_MILLIS: i64 = 10 * 24 * 60 * 60_000;
 
-
 impl Scenario {
     /// Cuts the work at every effect in every way.
     pub fn run(&self) -> Report {
@@ -150,8 +149,7 @@ impl Scenario {
             let k = i32::try_from((identifier * 3 + i) % 9).unwrap_or(0);
             let number = identifier * 100 + i + writer * 10_000;
             let a = (i % 3 != 0).then_some(number);
-            let values =
-                Values { s: Some(number), a, b: Some(-number), w: Some(format!("writer-{writer}.{number}")) };
+            let values = Values { s: Some(number), a, b: Some(-number), w: Some(format!("writer-{writer}.{number}")) };
             let kind = if self.shape.takes_deletes() && i == 5 { 3 } else { 0 };
             Row { p: i32::from(i > 3), k, values, kind }
         });
