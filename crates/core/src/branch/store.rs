@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use linn_format::options::Options;
-use linn_format::{Error, ErrorKind, Result, SchemaId};
+use linn_format::schema::TableSchema;
+use linn_format::{Error, ErrorKind, Result, ResultExt, SchemaId};
 
 use crate::schema::Schemas;
 use crate::seam::Storage;
@@ -159,9 +160,10 @@ impl Branches {
         self.storage().put(path, Bytes::from(bytes)).await
     }
 
-    /// Copies a schema file as it is.
+    /// Copies a schema file as it is; one that comes back cut off is not handed on.
     pub(super) async fn copy_schema(&self, from: &Schemas, to: &Schemas, id: SchemaId) -> Result<()> {
         let bytes = self.storage().read(&from.path(id), None).await?;
+        TableSchema::from_json(&bytes).context("path", from.path(id))?;
         self.storage().put(&to.path(id), bytes).await
     }
 

@@ -106,7 +106,7 @@ impl Kind<'_> {
 
 /// How many tables of a kind are tried.
 fn tables() -> u64 {
-    std::env::var("LINN_DIFFERENTIAL_TABLES").ok().and_then(|n| n.parse().ok()).unwrap_or(2)
+    std::env::var("LINN_DIFFERENTIAL_TABLES").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
 }
 
 impl Kind<'_> {
