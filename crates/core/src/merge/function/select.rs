@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, StringArray, make_array};
 use linn_format::types::{DataField, DataType, Kind};
 use linn_format::{Error, Result};
 
-use super::{Fold, Folds, Function, FunctionPlan, Unfolded, no_retract};
+use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::key::{KeyEncoder, Keys};
 use crate::merge::source::{Cell, Nulls, Pick, retain};
 
@@ -209,10 +209,7 @@ impl Function for Select {
             self.settle_additions(folds, cells);
             return Ok(());
         }
-        folds.iter().try_for_each(|steps| {
-            cells.push(self.fold(steps)?);
-            Ok(())
-        })
+        key_by_key(folds, cells, |steps| self.fold(steps))
     }
 
     fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
 use linn_format::{Error, Result};
 
-use super::{Fold, Folds, Function, FunctionPlan, Unfolded, no_retract};
+use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// The function `listagg`.
@@ -120,10 +120,7 @@ impl Function for ListAgg {
 
     fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
         let plain = folds.adds_only() && !self.plan.options.distinct;
-        folds.iter().try_for_each(|steps| {
-            cells.push(if plain { self.append(steps) } else { self.fold(steps)? });
-            Ok(())
-        })
+        key_by_key(folds, cells, |steps| if plain { Ok(self.append(steps)) } else { self.fold(steps) })
     }
 
     fn computed(&mut self) -> Result<Option<ArrayRef>> {
