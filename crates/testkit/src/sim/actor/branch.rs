@@ -11,11 +11,7 @@ const PREFIX: &str = "branch-";
 
 /// Makes, reads and removes branches.
 pub async fn run(actor: Actor) {
-    loop {
-        actor.rest(10_000).await;
-        if actor.process.is_replaced() {
-            return;
-        }
+    while actor.comes_again(10_000).await {
         if let Err(e) = once(&actor).await {
             actor.judge("a branch", &e);
         }

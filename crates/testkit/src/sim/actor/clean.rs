@@ -15,11 +15,7 @@ const LATER_MILLIS: u64 = 3 * 24 * 60 * 60_000;
 
 /// Cleans again and again.
 pub async fn run(actor: Actor) {
-    loop {
-        actor.rest(10_000).await;
-        if actor.process.is_replaced() {
-            return;
-        }
+    while actor.comes_again(10_000).await {
         if let Err(e) = once(&actor).await {
             actor.judge("cleaning", &e);
         }

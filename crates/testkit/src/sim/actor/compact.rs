@@ -8,11 +8,7 @@ use crate::sim::plant;
 
 /// Compacts again and again.
 pub async fn run(actor: Actor, number: usize) {
-    loop {
-        actor.rest(5_000).await;
-        if actor.process.is_replaced() {
-            return;
-        }
+    while actor.comes_again(5_000).await {
         let full = actor.chance(3);
         if let Err(e) = once(&actor, &format!("compactor-{number}"), full).await {
             actor.judge("a compaction", &e);

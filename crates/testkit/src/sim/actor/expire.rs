@@ -15,11 +15,7 @@ pub const KEPT_MILLIS: i64 = 2 * 60 * 60_000;
 
 /// Expires again and again.
 pub async fn run(actor: Actor) {
-    loop {
-        actor.rest(8_000).await;
-        if actor.process.is_replaced() {
-            return;
-        }
+    while actor.comes_again(8_000).await {
         if let Err(e) = once(&actor).await {
             actor.judge("expiry", &e);
         }

@@ -18,11 +18,7 @@ const CONSUMER: &str = "follower";
 
 /// Follows for ever.
 pub async fn run(actor: Actor) {
-    loop {
-        actor.rest(4_000).await;
-        if actor.process.is_replaced() {
-            return;
-        }
+    while actor.comes_again(4_000).await {
         if let Err(e) = once(&actor).await {
             actor.judge("a reader of changes", &e);
         }

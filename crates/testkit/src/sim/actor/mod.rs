@@ -86,6 +86,12 @@ impl Actor {
         }
     }
 
+    /// Rests, and says whether there is more to do: not when another process took over meanwhile.
+    pub async fn comes_again(&self, millis: u64) -> bool {
+        self.rest(millis).await;
+        !self.process.is_replaced()
+    }
+
     /// Waits up to `millis` in virtual time.
     pub async fn wait(&self, millis: u64) {
         let millis = self.world().draw(|random| random.random_range(1..=millis));
