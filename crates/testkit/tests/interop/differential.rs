@@ -91,7 +91,7 @@ impl Kind<'_> {
                 if rng.random_bool(0.2) {
                     done.push(format!("{who} compacts"));
                     gone.clear();
-                    if java { ring.java_compacts() } else { ring.compact_whole() }
+                    if java { ring.java_compacts(true) } else { ring.compact(true) }
                 } else {
                     let rows = self.rows(&mut rng, &there, &mut gone);
                     done.push(format!("{who} writes {}", json!(rows)));
@@ -114,7 +114,7 @@ impl Kind<'_> {
     fn java_appends(&self, ring: &mut Ring, rows: &[Value]) {
         ring.java_appends(rows);
         if self.options.contains(&("changelog-producer", "full-compaction")) {
-            ring.java_compacts();
+            ring.java_compacts(true);
         }
     }
 

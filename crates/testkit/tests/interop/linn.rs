@@ -10,6 +10,7 @@ use linn_core::maintain::orphans;
 use linn_core::stream::Consumers;
 use linn_core::system::{ChangeLog, Log};
 use linn_core::{Commit, Env, Schemas, Snapshots, Split, Table, storage, system};
+use linn_format::Result;
 use linn_format::options::Options;
 use linn_format::schema::{SchemaChange, TableSchema};
 use linn_format::types::fields_from_arrow;
@@ -148,29 +149,19 @@ impl Ring {
         });
     }
 
-    /// Linn compacts every bucket.
+    /// Linn compacts every bucket, also where writers leave that to others.
     pub(crate) fn compact(&mut self, full: bool) {
         let identifier = self.identifier();
         self.runtime.block_on(async {
-            let table = self.table().await;
+            let table = self.table().await.with_options(&[("write-only", "false")].into_iter().collect()).unwrap();
             let messages = table.compact(None, full).await.unwrap();
             table.committer("linn").commit(Commit::streaming(identifier, messages)).await.unwrap();
         });
     }
 
-    /// Linn compacts every bucket of a table for which others do.
-    pub(crate) fn compact_whole(&mut self) {
-        let identifier = self.identifier();
-        self.runtime.block_on(async {
-            let table = self.table().await.with_options(&[("write-only", "false")].into_iter().collect()).unwrap();
-            let messages = table.compact(None, true).await.unwrap();
-            table.committer("linn").commit(Commit::streaming(identifier, messages)).await.unwrap();
-        });
-    }
-
-    /// Java compacts every bucket.
-    pub(crate) fn java_compacts(&mut self) {
-        self.java.compact(&self.place, true).unwrap();
+    /// Java compacts every bucket, completely or what is due.
+    pub(crate) fn java_compacts(&mut self, full: bool) {
+        self.java.compact(&self.place, full).unwrap();
     }
 
     /// Linn changes the schema.
@@ -195,7 +186,7 @@ impl Ring {
     /// Java commits rows and compacts, completely or what is due.
     pub(crate) fn java_compacts_too(&mut self, rows: &[Value], full: bool) {
         self.java_appends(rows);
-        self.java.compact(&self.place, full).unwrap();
+        self.java_compacts(full);
     }
 
     /// Java commits rows.
@@ -326,30 +317,17 @@ impl Ring {
 
     /// All rows as Linn reads them.
     pub(crate) fn read(&self) -> Vec<Value> {
-        self.runtime.block_on(async {
-            let table = self.table().await;
-            let read = table.read().build().unwrap();
-            let mut rows = Vec::new();
-            for split in table.scan().plan().await.unwrap().splits {
-                let batches: Vec<_> = read.stream(&split).await.unwrap().try_collect().await.unwrap();
-                rows.extend(render::rows(&batches, &table.schema().fields));
-            }
-            rows
-        })
+        self.runtime.block_on(async { rows(&self.table().await).await.unwrap() })
     }
 
     /// What differs between these rows and those that Linn reads; the error, where it cannot.
     pub(crate) fn differs(&self, expected: &[Value]) -> Option<String> {
         self.runtime.block_on(async {
             let table = self.table().await;
-            let mut batches = Vec::new();
-            for split in table.scan().plan().await.unwrap().splits {
-                match table.read().build().unwrap().stream(&split).await.unwrap().try_collect::<Vec<_>>().await {
-                    Ok(read) => batches.extend(read),
-                    Err(e) => return Some(e.to_string()),
-                }
+            match rows(&table).await {
+                Ok(found) => difference(expected, &found, &Rules::of(table.schema())),
+                Err(e) => Some(e.to_string()),
             }
-            difference(expected, &render::rows(&batches, &table.schema().fields), &Rules::of(table.schema()))
         })
     }
 
@@ -384,6 +362,16 @@ impl Ring {
 
 fn open(root: &Path) -> Arc<dyn linn_core::Storage> {
     storage::open(&format!("file:{}", root.display()), &Options::new()).unwrap()
+}
+
+async fn rows(table: &Table) -> Result<Vec<Value>> {
+    let read = table.read().build()?;
+    let mut rows = Vec::new();
+    for split in table.scan().plan().await?.splits {
+        let batches: Vec<_> = read.stream(&split).await?.try_collect().await?;
+        rows.extend(render::rows(&batches, &table.schema().fields));
+    }
+    Ok(rows)
 }
 
 /// The first schema of a table, from what [`Peer::create`] takes.
