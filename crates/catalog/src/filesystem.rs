@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use linn_core::branch::Branches;
 use linn_core::catalog::{Catalog, Identifier};
 use linn_core::schema::Schemas;
 use linn_core::table::Commits;
@@ -174,13 +175,7 @@ impl Catalog for FilesystemCatalog {
         let commits = self.commits(&path);
         let table = Table::new(base.to_string(), path, (*schema).clone(), self.env.clone()).with_commits(commits);
         let Some(branch) = &id.branch else { return Ok(table) };
-        let mut options = Options::new();
-        options.set("branch", branch.as_str());
-        let table = table.with_options(&options)?;
-        match Schemas::new(&table).latest().await? {
-            Some(schema) => table.with_schema((*schema).clone()).with_options(&options),
-            None => Err(Error::not_found("there is no such branch").with("table", &base).with("branch", branch)),
-        }
+        Branches::new(&table).table(branch).await
     }
 
     async fn create_table(&self, id: &Identifier, definition: NewTable, if_not_exists: bool) -> Result<()> {

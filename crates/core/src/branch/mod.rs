@@ -1,7 +1,11 @@
 //! Branches: other histories of a table, over the same data files (spec: format.md C.1, features.md B14).
 //!
-//! A branch is a folder of schemas, snapshots and tags. It exists when it has a schema. Files of its data lie with those of the
-//! table, so nothing is copied when it is made, and nothing but metadata goes when it is deleted.
+//! A branch is a folder of schemas, snapshots and tags. Files of its data lie with those of the table, so nothing is copied when
+//! it is made, and nothing but metadata goes when it is deleted.
+//!
+//! Invariant: a branch is made when it has the table's first schema, which is brought last and goes first. What was cut off before
+//! that is listed, so that it can be deleted or made again, but it is no table: nobody reads it, and maintenance spares what is
+//! there of it without asking that anything be there.
 
 mod fallback;
 mod forward;
@@ -12,4 +16,5 @@ mod tests;
 
 pub use fallback::Layer;
 pub use merge::Merged;
+pub(crate) use store::is_made;
 pub use store::{Branch, Branches};

@@ -92,10 +92,13 @@ impl Branches {
     /// The table on a branch, at the newest schema of that branch.
     ///
     /// # Errors
-    /// `NotFound` when there is no such branch.
+    /// `NotFound` when there is no such branch, or when its making was cut off.
     pub async fn table(&self, name: &str) -> Result<Table> {
         let options: Options = [("branch", name)].into_iter().collect();
         let table = self.table.with_options(&options)?;
+        if !is_made(&self.table, &table).await? {
+            return Err(self.absent(name).await);
+        }
         match Schemas::new(&table).latest().await? {
             Some(schema) => table.with_schema((*schema).clone()).with_options(&options),
             None => Err(self.absent(name).await),
@@ -106,6 +109,11 @@ impl Branches {
         let error = Error::not_found(format!("branch {name:?}")).with("table", self.table.name());
         match self.list().await {
             Ok(names) if names.is_empty() => error.with_hint("the table has no branches"),
+            Ok(names) if names.iter().any(|branch| branch == name) => {
+                Error::not_found(format!("the making of branch {name:?} was cut off, so there is nothing to read"))
+                    .with("table", self.table.name())
+                    .with_hint("make it again, or delete it")
+            }
             Ok(names) => error.with_hint(format!("the branches are {}", names.join(", "))),
             Err(_) => error,
         }
@@ -125,7 +133,7 @@ impl Branches {
         let branch = self.table.with_options(&[("branch", name)].into_iter().collect())?;
         let schemas = Schemas::new(&self.table);
         if self.exists(name).await? {
-            if self.is_whole(&schemas, &Schemas::new(&branch)).await? {
+            if is_made(&self.table, &branch).await? {
                 return Err(Error::already_exists(format!("branch {name:?}")).with("table", self.table.name()));
             }
             self.storage().delete_dir(&self.path(name)).await?;
@@ -143,17 +151,11 @@ impl Branches {
                 None => return Err(Error::not_found("no table").with("table", self.table.name())),
             },
         };
-        // From the newest on: where this ends too early, reading says which schema is missing, and the first one is not there.
+        // From the newest on: where this ends too early, the first one is not there.
         for id in schemas.list().await?.into_iter().rev().filter(|id| *id <= newest) {
             self.copy_schema(&schemas, &Schemas::new(&branch), id).await?;
         }
         Ok(())
-    }
-
-    /// Whether the making of a branch came to its end: the table's first schema is what is brought last.
-    async fn is_whole(&self, ours: &Schemas, theirs: &Schemas) -> Result<bool> {
-        let (first, there) = (ours.list().await?.first().copied(), theirs.list().await?);
-        Ok(first.is_none_or(|first| there.contains(&first)))
     }
 
     pub(super) async fn put(&self, path: &str, bytes: Vec<u8>) -> Result<()> {
@@ -167,7 +169,8 @@ impl Branches {
         self.storage().put(&to.path(id), bytes).await
     }
 
-    /// Deletes a branch. Files that only it needs stay until orphan cleaning finds them.
+    /// Deletes a branch, its schemas first: cut off there, it is none any more. Files that only it needs stay until orphan cleaning
+    /// finds them.
     ///
     /// # Errors
     /// `NotFound` when there is none of this name, `Invalid` when the table's reads use it.
@@ -183,6 +186,7 @@ impl Branches {
                     .with_hint(format!("remove the option {key} first")));
             }
         }
+        self.storage().delete_dir(&format!("{}/schema", self.path(name))).await?;
         self.storage().delete_dir(&self.path(name)).await
     }
 
@@ -202,6 +206,20 @@ impl Branches {
         }
         self.storage().rename_dir(&self.path(name), &self.path(to)).await
     }
+}
+
+/// Whether the making of a branch of a table came to its end: the table's first schema is what is brought last.
+///
+/// # Errors
+/// `Unavailable` when the store fails.
+pub(crate) async fn is_made(table: &Table, branch: &Table) -> Result<bool> {
+    let there = Schemas::new(branch).list().await?;
+    if there.is_empty() || there.contains(&SchemaId(0)) {
+        return Ok(!there.is_empty());
+    }
+    // Somebody has removed old schemas of the table.
+    let first = Schemas::new(table).list().await?.first().copied();
+    Ok(first.is_none_or(|first| there.contains(&first)))
 }
 
 /// A branch's name becomes part of a folder's, and must not look like a number.

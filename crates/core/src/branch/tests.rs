@@ -11,6 +11,7 @@ use super::Branches;
 use crate::commit::{Commit, CommitMessage};
 use crate::fixture::{added, env, file, memory, row, schema, table};
 use crate::schema::Schemas;
+use crate::seam::Storage;
 use crate::snapshot::Snapshots;
 use crate::storage::{Faulty, Memory};
 use crate::table::Table;
@@ -174,6 +175,68 @@ async fn regress_a_branch_whose_making_was_cut_short_is_made_by_making_it_again(
         assert_eq!(branches.create("b", Some("t")).await.unwrap_err().kind(), ErrorKind::AlreadyExists);
     }
     assert!(cuts >= 4, "{cuts}");
+}
+
+#[tokio::test]
+async fn what_was_not_made_is_no_table() {
+    let (store, table) = tagged().await;
+    let add = SchemaChange::SetOption { key: "snapshot.num-retained.min".into(), value: "3".into() };
+    Schemas::new(&table).commit(&table, &[add]).await.unwrap();
+    commit(&table, 4, "f4").await;
+    let table = Table::new(
+        "db.t",
+        "db.db/t",
+        (*Schemas::new(&table).latest().await.unwrap().unwrap()).clone(),
+        env(store.clone(), 3),
+    );
+    commit(&table, 5, "f5").await;
+    table.create_tag("late", TagOf::Latest, Retained::Default).await.unwrap();
+    let branches = Branches::new(&table);
+    let make = async || branches.create("b", Some("late")).await;
+    for missing in [&["schema-0"][..], &["schema-0", "schema-1"]] {
+        make().await.unwrap();
+        for name in missing {
+            store.delete(&format!("db.db/t/branch/branch-b/schema/{name}")).await.unwrap();
+        }
+        assert_eq!(branches.list().await.unwrap(), ["b"], "it can be seen");
+        for error in [branches.table("b").await.unwrap_err(), branches.fast_forward("b").await.unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::NotFound);
+            assert!(error.hint().unwrap().contains("delete it"), "{error:?}");
+        }
+        make().await.unwrap();
+        assert_eq!(files(&branches.table("b").await.unwrap()).await.len(), 5);
+        store.delete("db.db/t/branch/branch-b/schema/schema-0").await.unwrap();
+        branches.delete("b").await.unwrap();
+        assert!(branches.list().await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_that_is_cut_short_leaves_a_branch_or_none() {
+    let mut cuts = 0;
+    for (cut, applied) in (0..).flat_map(|cut| [(cut, false), (cut, true)]) {
+        let (store, table) = tagged().await;
+        Branches::new(&table).create("b", Some("t")).await.unwrap();
+        let faulty = Faulty::new(store);
+        faulty.stop_after(cut, applied);
+        let broken = Table::new("db.t", "db.db/t", table.schema().clone(), env(Arc::new(faulty.clone()), 3));
+        let _ = Branches::new(&broken).delete("b").await;
+        if !faulty.stopped() {
+            break;
+        }
+        cuts += 1;
+        let branches = Branches::new(&table);
+        match branches.table("b").await {
+            Ok(b) => assert_eq!(files(&b).await, ["f1", "f2"], "after {cut}"),
+            Err(e) => assert_eq!(e.kind(), ErrorKind::NotFound, "after {cut}"),
+        }
+        match branches.delete("b").await {
+            Ok(()) => {}
+            Err(e) => assert_eq!(e.kind(), ErrorKind::NotFound, "after {cut}"),
+        }
+        branches.create("b", Some("t")).await.unwrap();
+    }
+    assert!(cuts >= 2, "{cuts}");
 }
 
 /// Partitions by the first column, each layer's with how many files.

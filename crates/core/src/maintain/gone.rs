@@ -11,7 +11,7 @@ use linn_format::snapshot::Snapshot;
 use linn_format::{ErrorKind, Result};
 
 use super::removal::Doomed;
-use crate::manifest::Manifests;
+use crate::manifest::{ListName, Manifests};
 use crate::table::Table;
 
 /// Which parts of a snapshot are wanted.
@@ -49,18 +49,20 @@ impl Gone {
         let mut gone = Self { snapshot, lists: Vec::new(), delta: None, changelog: Vec::new(), index: None };
         let snapshot = Arc::clone(&gone.snapshot);
         if parts.lists {
-            gone.list(&manifests, &snapshot.base_manifest_list, snapshot.base_manifest_list_size).await?;
-            gone.list(&manifests, &snapshot.delta_manifest_list, snapshot.delta_manifest_list_size).await?;
+            for list in ListName::of_data(&snapshot) {
+                gone.list(&manifests, list).await?;
+            }
         }
         if parts.delta {
-            gone.delta = entries(&manifests, &snapshot.delta_manifest_list).await?;
+            let [_, delta] = ListName::of_data(&snapshot);
+            gone.delta = entries(&manifests, delta).await?;
         }
         if parts.changelog
-            && let Some(list) = &snapshot.changelog_manifest_list
+            && let Some(list) = ListName::of_changelog(&snapshot)
         {
-            gone.list(&manifests, list, snapshot.changelog_manifest_list_size).await?;
+            gone.list(&manifests, list).await?;
             for meta in readable(manifests.peek_list(list).await)?.unwrap_or_default() {
-                gone.changelog.extend(readable(manifests.peek_manifest(&meta.file_name, StatsColumns::Keys).await)?);
+                gone.changelog.extend(readable(manifests.peek_manifest(&meta, StatsColumns::Keys).await)?);
             }
         }
         if parts.index
@@ -72,9 +74,9 @@ impl Gone {
         Ok(gone)
     }
 
-    async fn list(&mut self, manifests: &Manifests, name: &str, size: Option<i64>) -> Result<()> {
-        let listed = readable(manifests.peek_list(name).await)?.unwrap_or_default();
-        self.lists.push((name.to_owned(), size, listed));
+    async fn list(&mut self, manifests: &Manifests, list: ListName<'_>) -> Result<()> {
+        let listed = readable(manifests.peek_list(list).await)?.unwrap_or_default();
+        self.lists.push((list.name.to_owned(), list.size, listed));
         Ok(())
     }
 }
@@ -138,11 +140,11 @@ impl<'t> Metadata<'t> {
 }
 
 /// The entries of all manifests of a list; `None` when any of it is gone or damaged.
-async fn entries(manifests: &Manifests, list: &str) -> Result<Option<Vec<Arc<EntryBatch>>>> {
+async fn entries(manifests: &Manifests, list: ListName<'_>) -> Result<Option<Vec<Arc<EntryBatch>>>> {
     let Some(metas) = readable(manifests.peek_list(list).await)? else { return Ok(None) };
     let mut batches = Vec::with_capacity(metas.len());
     for meta in metas {
-        match readable(manifests.peek_manifest(&meta.file_name, StatsColumns::Keys).await)? {
+        match readable(manifests.peek_manifest(&meta, StatsColumns::Keys).await)? {
             Some(batch) => batches.push(batch),
             None => return Ok(None),
         }

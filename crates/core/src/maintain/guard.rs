@@ -13,7 +13,8 @@ use linn_format::{ErrorKind, Result, ResultExt};
 
 use super::candidates::Candidates;
 use super::removal::at_once;
-use crate::manifest::Manifests;
+use crate::branch::is_made;
+use crate::manifest::{ListName, Manifests};
 use crate::snapshot::{Changelogs, Snapshots, Tags};
 use crate::table::Table;
 
@@ -24,9 +25,17 @@ pub(super) struct Guard {
     pub(super) whole: Vec<Arc<Snapshot>>,
     /// What these have added stays; the rest is in one of the others.
     pub(super) added: Vec<Arc<Snapshot>>,
+    /// What is there of these stays, but nothing of it must be there: they are of branches whose making was cut off, or changelogs of
+    /// what branches begin with.
+    pub(super) begun: Vec<Arc<Snapshot>>,
 }
 
 impl Guard {
+    /// Whether it keeps nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.whole.is_empty() && self.added.is_empty() && self.begun.is_empty()
+    }
+
     /// Takes the files that stay out of `candidates`.
     ///
     /// # Errors
@@ -46,16 +55,26 @@ impl Guard {
             each(table, &manifests, &all, candidates, Candidates::follow).await.context("snapshot", snapshot.id)?;
             candidates.keep_there();
         }
+        for snapshot in &self.begun {
+            for list in ListName::of_data(snapshot) {
+                for meta in there(manifests.peek_list(list).await)?.unwrap_or_default() {
+                    if let Some(batch) = there(manifests.manifest_of(&meta, StatsColumns::Keys).await)? {
+                        candidates.keep_added(&batch);
+                    }
+                }
+            }
+        }
         for snapshot in &self.added {
             if candidates.is_empty() {
                 return Ok(());
             }
-            let mut all = manifests.peek_list(&snapshot.delta_manifest_list).await?;
+            let [base, delta] = ListName::of_data(snapshot);
+            let mut all = manifests.peek_list(delta).await?;
             if all.is_empty() && snapshot.commit_kind == CommitKind::Overwrite {
                 // It replaced the manifests as a whole.
-                all = manifests.peek_list(&snapshot.base_manifest_list).await?;
+                all = manifests.peek_list(base).await?;
             }
-            if let Some(list) = &snapshot.changelog_manifest_list {
+            if let Some(list) = ListName::of_changelog(snapshot) {
                 all.extend(manifests.peek_list(list).await?);
             }
             each(table, &manifests, &all, candidates, Candidates::keep_added).await.context("snapshot", snapshot.id)?;
@@ -71,8 +90,8 @@ impl Guard {
         let mut names = HashSet::new();
         let manifests = Manifests::new(table);
         for snapshot in self.whole.iter().chain(&self.added) {
-            for list in [&snapshot.base_manifest_list, &snapshot.delta_manifest_list] {
-                if names.insert(list.clone()) {
+            for list in ListName::of_data(snapshot) {
+                if names.insert(list.name.to_owned()) {
                     names.extend(manifests.peek_list(list).await?.into_iter().map(|manifest| manifest.file_name));
                 }
             }
@@ -83,9 +102,20 @@ impl Guard {
             }
             names.extend(snapshot.statistics.clone());
         }
+        for snapshot in &self.begun {
+            for list in ListName::of_data(snapshot) {
+                let metas = there(manifests.peek_list(list).await)?.unwrap_or_default();
+                names.extend(metas.into_iter().map(|manifest| manifest.file_name).chain([list.name.to_owned()]));
+            }
+            if let Some(index) = &snapshot.index_manifest {
+                let lines = there(manifests.read_index(index).await)?.unwrap_or_default();
+                names.extend(lines.into_iter().map(|line| line.file_name).chain([index.clone()]));
+            }
+            names.extend(snapshot.statistics.clone());
+        }
         // The changelog of a snapshot goes with it, whatever tags there are.
-        for list in self.added.iter().filter_map(|snapshot| snapshot.changelog_manifest_list.as_ref()) {
-            if names.insert(list.clone()) {
+        for list in self.added.iter().filter_map(|snapshot| ListName::of_changelog(snapshot)) {
+            if names.insert(list.name.to_owned()) {
                 names.extend(manifests.peek_list(list).await?.into_iter().map(|manifest| manifest.file_name));
             }
         }
@@ -101,14 +131,21 @@ async fn each(
     candidates: &mut Candidates,
     show: fn(&mut Candidates, &linn_format::manifest::EntryBatch),
 ) -> Result<()> {
-    let wanted: Vec<String> =
-        list.iter().filter(|m| candidates.may_be_in(m)).map(|manifest| manifest.file_name.clone()).collect();
-    let read = |name: String| async move { manifests.read_manifest(&name, StatsColumns::Keys).await };
+    let wanted: Vec<ManifestMeta> = list.iter().filter(|m| candidates.may_be_in(m)).cloned().collect();
+    let read = |meta: ManifestMeta| async move { manifests.manifest_of(&meta, StatsColumns::Keys).await };
     let mut batches = futures::stream::iter(wanted.into_iter().map(read)).buffered(at_once(table)?);
     while let Some(batch) = batches.try_next().await? {
         show(candidates, &batch);
     }
     Ok(())
+}
+
+/// What is there of something of which nothing must be there.
+fn there<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// Names of the lists of a changelog, and of what they name, as far as they are there still.
@@ -117,11 +154,10 @@ async fn each(
 /// `Corrupt` with the path of a list that cannot be read.
 pub(super) async fn names_that_are_there(table: &Table, changelog: &Snapshot) -> Result<HashSet<String>> {
     let manifests = Manifests::new(table);
-    let lists = [&changelog.base_manifest_list, &changelog.delta_manifest_list];
     let mut names = HashSet::new();
-    for list in lists.into_iter().chain(&changelog.changelog_manifest_list) {
+    for list in ListName::of_data(changelog).into_iter().chain(ListName::of_changelog(changelog)) {
         match manifests.peek_list(list).await {
-            Ok(metas) => names.extend(metas.into_iter().map(|meta| meta.file_name).chain([list.clone()])),
+            Ok(metas) => names.extend(metas.into_iter().map(|meta| meta.file_name).chain([list.name.to_owned()])),
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             Err(e) => return Err(e),
         }
@@ -170,21 +206,44 @@ pub(super) async fn other_branches(table: &Table) -> Result<Vec<Table>> {
     names.into_iter().map(|name| table.with_options(&[("branch", name)].into_iter().collect())).collect()
 }
 
-/// What the other branches have: of each the oldest snapshot, what the later ones and its changelogs added, and its tags.
+/// What the other branches have: of each the oldest snapshot, what the later ones and its changelogs added, and its tags. Of those
+/// whose making was cut off, what is there.
 ///
 /// # Errors
 /// `Corrupt` with the path of what cannot be read.
 pub(super) async fn of_branches(table: &Table) -> Result<Guard> {
-    let mut guard = Guard::default();
+    of_new_branches(table, &HashSet::new()).await.map(|(guard, _)| guard)
+}
+
+/// As [`of_branches`], of those that are not `known` by now, and the names of all.
+///
+/// # Errors
+/// As [`of_branches`].
+pub(super) async fn of_new_branches(table: &Table, known: &HashSet<String>) -> Result<(Guard, HashSet<String>)> {
+    let (mut guard, mut names) = (Guard::default(), HashSet::new());
     for branch in other_branches(table).await? {
-        guard.whole.extend(tags(&branch).await?.into_iter().map(|(_, snapshot)| snapshot));
+        let name = branch.branch().unwrap_or_default().to_owned();
+        let is_new = !known.contains(&name);
+        names.insert(name);
+        if !is_new {
+            continue;
+        }
+        let is_made = is_made(table, &branch).await?;
+        let tagged = tags(&branch).await?.into_iter().map(|(_, snapshot)| snapshot);
+        if is_made {
+            guard.whole.extend(tagged)
+        } else {
+            guard.begun.extend(tagged)
+        }
         let snapshots = Snapshots::new(&branch);
         let mut first = true;
         for id in snapshots.list().await? {
             match snapshots.get(id).await {
+                Ok(snapshot) if !is_made => guard.begun.push(snapshot),
                 Ok(snapshot) if std::mem::take(&mut first) => {
-                    guard.whole.push(Arc::clone(&snapshot));
-                    guard.added.push(snapshot);
+                    // It may be that of a tag, whose changelog went with the snapshot that was tagged.
+                    guard.begun.extend(snapshot.changelog_manifest_list.as_ref().map(|_| only_changelog(&snapshot)));
+                    guard.whole.push(snapshot);
                 }
                 Ok(snapshot) => guard.added.push(snapshot),
                 Err(e) if e.kind() == ErrorKind::NotFound => {}
@@ -201,7 +260,7 @@ pub(super) async fn of_branches(table: &Table) -> Result<Guard> {
             }
         }
     }
-    Ok(guard)
+    Ok((guard, names))
 }
 
 /// Changelogs that have no files of their own: the new files of their changes stay for readers of changes.
@@ -219,7 +278,9 @@ pub(super) async fn new_files_as_changelog(table: &Table) -> Result<Vec<Arc<Snap
 
 /// A changelog whose lists of data are gone with its snapshot.
 fn only_changelog(changelog: &Snapshot) -> Arc<Snapshot> {
-    let list = changelog.changelog_manifest_list.clone().unwrap_or_default();
+    let (list, size) =
+        (changelog.changelog_manifest_list.clone().unwrap_or_default(), changelog.changelog_manifest_list_size);
     let lists = Snapshot { base_manifest_list: list.clone(), delta_manifest_list: list, ..changelog.clone() };
+    let lists = Snapshot { base_manifest_list_size: size, delta_manifest_list_size: size, ..lists };
     Arc::new(Snapshot { changelog_manifest_list: None, index_manifest: None, statistics: None, ..lists })
 }

@@ -36,7 +36,8 @@ pub enum Share {
 /// themselves that are gone or damaged are passed over; orphan cleaning knows their files.
 pub async fn reclaim(table: &Table, gone: &[Arc<Snapshot>], kept: &[Arc<Snapshot>], share: Share) -> Result<Removal> {
     let gone: Vec<(Arc<Snapshot>, Share)> = gone.iter().map(|snapshot| (Arc::clone(snapshot), share)).collect();
-    freed(table, &gone, Guard { whole: kept.to_vec(), added: guard::new_files_as_changelog(table).await? }).await
+    let added = guard::new_files_as_changelog(table).await?;
+    freed(table, &gone, Guard { whole: kept.to_vec(), added, ..Guard::default() }).await
 }
 
 /// As [`reclaim`], of snapshots each with its share, and with all that stays of this branch.
@@ -148,7 +149,7 @@ pub(crate) async fn free_rolled_back(table: &Table, plan: &RollbackPlan) -> Resu
     }
     let mut as_changelog = guard::new_files_as_changelog(table).await?;
     as_changelog.retain(|changelog| !plan.changelogs.contains(&changelog.id));
-    let mut kept = Guard { whole: vec![Arc::clone(&plan.target)], added: as_changelog };
+    let mut kept = Guard { whole: vec![Arc::clone(&plan.target)], added: as_changelog, ..Guard::default() };
     for (_, tagged) in guard::tags(table).await? {
         match plan.tags.iter().any(|(id, _)| *id == tagged.id) {
             true if plan.snapshots.contains(&tagged.id) => {}

@@ -3,8 +3,8 @@
 //! A file goes with the snapshot that removed it, once all that had it are gone, so only the changes of what expires are read,
 //! and what tags have is streamed past them. Work is done in parts, each an expiry of its own: the part is planned as a whole
 //! (nothing is deleted when something that stays cannot be read), the hint for the earliest snapshot is moved past it, its
-//! snapshots are removed, the tags are looked at once more, for those that were made meanwhile, and then its metadata and data
-//! are removed.
+//! snapshots are removed, tags and branches are looked at once more, for those that were made meanwhile, and then its metadata
+//! and data are removed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use linn_format::{ErrorKind, Result, SnapshotId};
 
 use super::candidates::Candidates;
 use super::gone::{Gone, Metadata, Parts};
-use super::guard::{self, Guard};
+use super::guard;
 use super::removal::{Doomed, Removal, at_once};
 use super::retain::{Reach, Retention};
 use crate::snapshot::{Changelogs, Snapshots};
@@ -59,6 +59,7 @@ struct Part {
     candidates: Candidates,
     end: SnapshotId,
     tags: HashSet<(String, SnapshotId)>,
+    branches: HashSet<String>,
 }
 
 /// Expires the snapshots of a table's branch.
@@ -251,7 +252,7 @@ impl<'t> SnapshotExpiry<'t> {
         let tagged = guard::tags(self.table).await?;
         let tags = tagged.iter().map(|(name, snapshot)| (name.clone(), snapshot.id)).collect();
         let tagged: Vec<Arc<Snapshot>> = tagged.into_iter().map(|(_, snapshot)| snapshot).collect();
-        let mut guard = guard::of_branches(self.table).await?;
+        let (mut guard, branches) = guard::of_new_branches(self.table, &HashSet::new()).await?;
         guard.whole.extend(guard::tags_around(&tagged, begin, end.0));
         guard.spare(self.table, &mut candidates).await?;
         // What the next snapshot does not have, none after it has, unless the table went back to an older one.
@@ -263,7 +264,7 @@ impl<'t> SnapshotExpiry<'t> {
         if self.decoupled {
             expired.changelogs.clone_from(&expired.snapshots);
         }
-        Ok(Part { expired, gone, candidates, end, tags })
+        Ok(Part { expired, gone, candidates, end, tags, branches })
     }
 
     fn metadata(&self, gone: &[Gone], kept: HashSet<String>) -> Expired {
@@ -316,7 +317,7 @@ impl<'t> SnapshotExpiry<'t> {
 
     /// Carries a part out.
     async fn expire(&self, part: Part) -> Result<Expired> {
-        let Part { mut expired, gone, mut candidates, end, tags } = part;
+        let Part { mut expired, gone, mut candidates, end, tags, branches } = part;
         if self.decoupled {
             let changelogs = Changelogs::new(self.table);
             for one in &gone {
@@ -338,9 +339,10 @@ impl<'t> SnapshotExpiry<'t> {
         let tagged = guard::tags(self.table).await?;
         let known = |(name, snapshot): &(String, Arc<Snapshot>)| tags.contains(&(name.clone(), snapshot.id));
         let new = tagged.into_iter().filter(|tag| !known(tag)).map(|(_, snapshot)| snapshot);
-        let new: Vec<Arc<Snapshot>> = new.collect();
-        if !new.is_empty() {
-            let guard = Guard { whole: new, added: Vec::new() };
+        // One that has gone again may have left a branch.
+        let (mut guard, _) = guard::of_new_branches(self.table, &branches).await?;
+        guard.whole.extend(new);
+        if !guard.is_empty() {
             guard.spare(self.table, &mut candidates).await?;
             let names = guard.names(self.table).await?;
             let stays = |file: &Doomed| file.path.rsplit('/').next().is_some_and(|name| names.contains(name));

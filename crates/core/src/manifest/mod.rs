@@ -12,7 +12,8 @@ pub use cache::ManifestCache;
 pub use deleted::Deleted;
 pub use live::{LiveFiles, Selection};
 pub(crate) use parallel::run;
+pub(crate) use store::ListName;
 pub use store::Manifests;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

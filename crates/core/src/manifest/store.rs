@@ -12,6 +12,40 @@ use linn_format::{Error, ErrorKind, Result, ResultExt};
 
 use crate::table::Table;
 
+/// A manifest list as a snapshot names it: with its size, where the snapshot says one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ListName<'s> {
+    /// Its name.
+    pub(crate) name: &'s str,
+    /// Its size in bytes.
+    pub(crate) size: Option<i64>,
+}
+
+impl<'s> ListName<'s> {
+    /// The list of what a snapshot builds on, and the list of its changes.
+    pub(crate) fn of_data(snapshot: &'s Snapshot) -> [Self; 2] {
+        let base = Self { name: &snapshot.base_manifest_list, size: snapshot.base_manifest_list_size };
+        [base, Self { name: &snapshot.delta_manifest_list, size: snapshot.delta_manifest_list_size }]
+    }
+
+    /// The list of its changelog.
+    pub(crate) fn of_changelog(snapshot: &'s Snapshot) -> Option<Self> {
+        let size = snapshot.changelog_manifest_list_size;
+        snapshot.changelog_manifest_list.as_deref().map(|name| Self { name, size })
+    }
+
+    /// A list that was cut between two blocks can be read as a shorter one.
+    fn check(self, bytes: &Bytes) -> Result<()> {
+        match self.size {
+            Some(size) if u64::try_from(size) != Ok(bytes.len() as u64) => {
+                let why = format!("a manifest list has {} bytes where its snapshot says {size}", bytes.len());
+                Err(Error::corrupt(why))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The manifests of one table. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Manifests {
@@ -34,10 +68,8 @@ impl Manifests {
     /// # Errors
     /// `NotFound` or `Corrupt` with the path of a manifest list.
     pub async fn of_snapshot(&self, snapshot: &Snapshot) -> Result<Vec<ManifestMeta>> {
-        let (base, delta) = futures::try_join!(
-            self.list_of(&snapshot.base_manifest_list, snapshot.base_manifest_list_size),
-            self.list_of(&snapshot.delta_manifest_list, snapshot.delta_manifest_list_size)
-        )?;
+        let [base, delta] = ListName::of_data(snapshot);
+        let (base, delta) = futures::try_join!(self.list_of(base), self.list_of(delta))?;
         Ok(base.into_iter().chain(delta).collect())
     }
 
@@ -46,7 +78,8 @@ impl Manifests {
     /// # Errors
     /// As [`Manifests::read_list`].
     pub async fn of_delta(&self, snapshot: &Snapshot) -> Result<Vec<ManifestMeta>> {
-        self.list_of(&snapshot.delta_manifest_list, snapshot.delta_manifest_list_size).await
+        let [_, delta] = ListName::of_data(snapshot);
+        self.list_of(delta).await
     }
 
     /// The manifests of a snapshot's changelog; none when it has none.
@@ -54,8 +87,8 @@ impl Manifests {
     /// # Errors
     /// As [`Manifests::read_list`].
     pub async fn of_changelog(&self, snapshot: &Snapshot) -> Result<Vec<ManifestMeta>> {
-        match &snapshot.changelog_manifest_list {
-            Some(list) => self.list_of(list, snapshot.changelog_manifest_list_size).await,
+        match ListName::of_changelog(snapshot) {
+            Some(list) => self.list_of(list).await,
             None => Ok(Vec::new()),
         }
     }
@@ -65,27 +98,23 @@ impl Manifests {
     /// # Errors
     /// `NotFound` or `Corrupt` with the path.
     pub async fn read_list(&self, name: &str) -> Result<Vec<ManifestMeta>> {
-        self.list_of(name, None).await
+        self.list_of(ListName { name, size: None }).await
     }
 
-    /// A manifest list of this size, where the snapshot says one: a list that was cut between two blocks can be read as a
-    /// shorter one.
-    async fn list_of(&self, name: &str, size: Option<i64>) -> Result<Vec<ManifestMeta>> {
+    async fn list_of(&self, list: ListName<'_>) -> Result<Vec<ManifestMeta>> {
         let cache = self.table.manifest_cache();
-        if let Some(list) = cache.list(name) {
+        if let Some(list) = cache.list(list.name) {
             return Ok((*list).clone());
         }
-        let path = self.table.manifest_path(name);
+        let read = Arc::new(self.list_on_disk(list).await?);
+        cache.put_list(list.name, Arc::clone(&read));
+        Ok((*read).clone())
+    }
+
+    async fn list_on_disk(&self, list: ListName<'_>) -> Result<Vec<ManifestMeta>> {
+        let path = self.table.manifest_path(list.name);
         let bytes = self.read(&path).await?;
-        if let Some(size) = size
-            && u64::try_from(size) != Ok(bytes.len() as u64)
-        {
-            let why = format!("a manifest list has {} bytes where its snapshot says {size}", bytes.len());
-            return Err(Error::corrupt(why).with("path", path));
-        }
-        let list = Arc::new(read_manifest_list(&bytes).context("path", path)?);
-        cache.put_list(name, Arc::clone(&list));
-        Ok((*list).clone())
+        list.check(&bytes).and_then(|()| read_manifest_list(&bytes)).context("path", path)
     }
 
     /// The manifest of a line of a manifest list, which must have as many entries as the line says.
@@ -94,13 +123,17 @@ impl Manifests {
     /// As [`Manifests::read_manifest`].
     pub async fn manifest_of(&self, meta: &ManifestMeta, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
         let batch = self.read_manifest(&meta.file_name, stats).await?;
-        let entries = meta.num_added_files.saturating_add(meta.num_deleted_files);
-        if u64::try_from(entries) != Ok(batch.len() as u64) {
-            self.table.manifest_cache().forget(&meta.file_name);
-            let why = format!("a manifest has {} entries where its manifest list says {entries}", batch.len());
-            return Err(Error::corrupt(why).with("path", self.table.manifest_path(&meta.file_name)));
-        }
+        self.check(meta, &batch).inspect_err(|_| self.table.manifest_cache().forget(&meta.file_name))?;
         Ok(batch)
+    }
+
+    fn check(&self, meta: &ManifestMeta, batch: &EntryBatch) -> Result<()> {
+        let entries = meta.num_added_files.saturating_add(meta.num_deleted_files);
+        if u64::try_from(entries) == Ok(batch.len() as u64) {
+            return Ok(());
+        }
+        let why = format!("a manifest has {} entries where its manifest list says {entries}", batch.len());
+        Err(Error::corrupt(why).with("path", self.table.manifest_path(&meta.file_name)))
     }
 
     /// A manifest, from the cache if it is there.
@@ -120,21 +153,24 @@ impl Manifests {
     }
 
     /// A manifest list that is read once: from the cache if it is there, but not kept in it.
-    pub(crate) async fn peek_list(&self, name: &str) -> Result<Vec<ManifestMeta>> {
-        if let Some(list) = self.table.manifest_cache().list(name) {
-            return Ok((*list).clone());
+    pub(crate) async fn peek_list(&self, list: ListName<'_>) -> Result<Vec<ManifestMeta>> {
+        match self.table.manifest_cache().list(list.name) {
+            Some(list) => Ok((*list).clone()),
+            None => self.list_on_disk(list).await,
         }
-        let path = self.table.manifest_path(name);
-        read_manifest_list(&self.read(&path).await?).context("path", path)
     }
 
-    /// A manifest that is read once: from the cache if it is there, but not kept in it.
-    pub(crate) async fn peek_manifest(&self, name: &str, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
-        if let Some(batch) = self.table.manifest_cache().get(name, stats) {
-            return Ok(batch);
-        }
-        let path = self.table.manifest_path(name);
-        read_manifest_columns(&self.read(&path).await?, stats).context("path", path).map(Arc::new)
+    /// As [`Manifests::manifest_of`], of one that is read once: from the cache if it is there, but not kept in it.
+    pub(crate) async fn peek_manifest(&self, meta: &ManifestMeta, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
+        let batch = match self.table.manifest_cache().get(&meta.file_name, stats) {
+            Some(batch) => batch,
+            None => {
+                let path = self.table.manifest_path(&meta.file_name);
+                Arc::new(read_manifest_columns(&self.read(&path).await?, stats).context("path", path)?)
+            }
+        };
+        self.check(meta, &batch)?;
+        Ok(batch)
     }
 
     /// The index manifest of a snapshot; empty when it has none.

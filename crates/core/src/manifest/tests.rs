@@ -8,7 +8,7 @@ use crate::seam::Storage;
 use crate::table::Table;
 
 /// An Avro file without its blocks: what ends with its header is a whole file of no records.
-fn without_blocks(file: &[u8]) -> Vec<u8> {
+pub(crate) fn without_blocks(file: &[u8]) -> Vec<u8> {
     let sync = &file[file.len() - 16..];
     let header = file.windows(16).position(|window| window == sync).unwrap() + 16;
     file[..header].to_vec()

@@ -53,9 +53,7 @@ async fn sums_of(table: &Table, snapshot: &Snapshot) -> Result<Sums> {
     let at_once = table.env().spawn.parallelism(Pool::Work).max(1);
     let tasks = metas.into_iter().map(|meta| {
         let manifests = manifests.clone();
-        run(table.env(), Pool::Work, async move {
-            Ok(sum(&*manifests.read_manifest(&meta.file_name, StatsColumns::Keys).await?))
-        })
+        run(table.env(), Pool::Work, async move { Ok(sum(&*manifests.manifest_of(&meta, StatsColumns::Keys).await?)) })
     });
     let mut all = stream::iter(tasks)
         .buffer_unordered(at_once)

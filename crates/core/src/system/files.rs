@@ -116,7 +116,7 @@ impl Reading {
             Content::All => StatsColumns::All,
             Content::Keys | Content::Indexes => StatsColumns::Keys,
         };
-        let batch = Manifests::new(&self.table).peek_manifest(&meta.file_name, stats).await?;
+        let batch = Manifests::new(&self.table).peek_manifest(meta, stats).await?;
         let fields = self.table.schema().partition_fields();
         let partitions = batch.partitions()?.into_iter().map(|row| {
             let text = row_text(&row, &fields)?;

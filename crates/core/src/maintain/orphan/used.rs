@@ -1,18 +1,19 @@
-//! Everything that is used: by all branches, and in each by all snapshots, tags and changelogs.
+//! Everything that is used: by all branches, and in each by all snapshots, tags and changelogs. A branch whose making was cut off
+//! uses what it names as far as that is there; nobody can read it, so nothing of it must be.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt};
-use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
+use linn_format::manifest::{EntryBatch, FileKind, ManifestMeta, StatsColumns};
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::super::guard::other_branches;
 use super::super::removal::{Doomed, at_once};
+use crate::branch::is_made;
 use crate::file::place_of;
-use crate::manifest::Manifests;
-use crate::schema::Schemas;
+use crate::manifest::{ListName, Manifests};
 use crate::snapshot::{Changelogs, Snapshots, Tags};
 use crate::table::Table;
 
@@ -37,7 +38,8 @@ pub(super) async fn spare(table: &Table, candidates: &mut HashMap<String, Doomed
     let mut used = Used { table, manifests: Manifests::new(table), lists: HashSet::new(), names: HashSet::new() };
     for _ in 0..ROUNDS {
         let mut new = false;
-        for branch in other_branches(table).await?.into_iter().chain([table.clone()]) {
+        for at in other_branches(table).await?.into_iter().chain([table.clone()]) {
+            let branch = Branch { is_made: is_made(table, &at).await?, table: at };
             for (user, snapshot) in users(&branch, &read).await? {
                 used.spare(&branch, &user, &snapshot, candidates).await?;
                 read.insert(user);
@@ -51,14 +53,20 @@ pub(super) async fn spare(table: &Table, candidates: &mut HashMap<String, Doomed
     Err(Error::unavailable("the history of the table does not hold still").with("table", table.name()))
 }
 
+/// A branch, and whether its making came to its end.
+struct Branch {
+    table: Table,
+    is_made: bool,
+}
+
 /// What uses files of a branch and was not read yet. What is gone when it is read is not there at the next look.
-async fn users(branch: &Table, read: &HashSet<User>) -> Result<Vec<(User, Arc<Snapshot>)>> {
-    let name = branch.branch().unwrap_or_default().to_owned();
-    if Schemas::new(branch).list().await?.is_empty() {
-        return Err(Error::corrupt("a branch has no schema, so what it uses is not known")
+async fn users(Branch { table: branch, is_made }: &Branch, read: &HashSet<User>) -> Result<Vec<(User, Arc<Snapshot>)>> {
+    if branch.branch().is_none() && !is_made {
+        return Err(Error::corrupt("the table has no schema, so what it uses is not known")
             .with("path", branch.schema_dir())
-            .with_hint("delete the branch if it is not wanted"));
+            .with_hint("`linn check` shows what is broken"));
     }
+    let name = branch.branch().unwrap_or_default().to_owned();
     let mut found = Vec::new();
     let snapshots = Snapshots::new(branch);
     // Where a hint tells of snapshots and there are none, this is an error.
@@ -102,59 +110,57 @@ struct Used<'t> {
 impl Used<'_> {
     async fn spare(
         &mut self,
-        branch: &Table,
+        branch: &Branch,
         user: &User,
         snapshot: &Snapshot,
         candidates: &mut HashMap<String, Doomed>,
     ) -> Result<()> {
         // Of a changelog that has a list of its own, the others went with its snapshot; of a tag the changelog did.
-        let own = snapshot.changelog_manifest_list.iter().collect::<Vec<_>>();
-        let both = vec![&snapshot.base_manifest_list, &snapshot.delta_manifest_list];
+        let own: Vec<ListName<'_>> = ListName::of_changelog(snapshot).into_iter().collect();
+        let both = ListName::of_data(snapshot).to_vec();
         let (needed, perhaps) = match user {
-            User::Snapshot(..) => ([both, own].concat(), vec![]),
-            User::Tag(..) => (both, own),
+            User::Snapshot(..) if branch.table.branch().is_none() => ([both, own].concat(), vec![]),
+            // A branch may begin with the snapshot of a tag.
+            User::Snapshot(..) | User::Tag(..) => (both, own),
             // The reference takes the lists of some that have none of their own along with their snapshots, too.
             User::Changelog(..) if own.is_empty() => (vec![], both),
             User::Changelog(..) => (own, both),
         };
         let (mut wanted, mut listed) = (Vec::new(), Vec::new());
-        for list in needed {
+        let needed = needed.into_iter().map(|list| (list, true));
+        for (list, must) in needed.chain(perhaps.into_iter().map(|list| (list, false))) {
             match self.list(list, candidates).await {
                 Ok(manifests) => {
-                    wanted.extend(manifests);
-                    listed.push(list.clone());
+                    wanted.extend(manifests.into_iter().map(|manifest| (manifest, must)));
+                    listed.push(list.name.to_owned());
                 }
+                Err(e) if !must && e.kind() == ErrorKind::NotFound => {}
                 Err(e) => self.unless_gone(branch, user, e).await?,
             }
         }
-        for list in perhaps {
-            match self.list(list, candidates).await {
-                Ok(manifests) => {
-                    wanted.extend(manifests);
-                    listed.push(list.clone());
-                }
-                Err(e) if e.kind() == ErrorKind::NotFound => {}
-                Err(e) => return Err(e),
-            }
-        }
         let manifests = self.manifests.clone();
-        let read = |name: String| {
+        let read = |(meta, must): (ManifestMeta, bool)| {
             let manifests = manifests.clone();
-            async move { Ok::<_, Error>((manifests.peek_manifest(&name, StatsColumns::Keys).await, name)) }
+            async move {
+                let batch = manifests.peek_manifest(&meta, StatsColumns::Keys).await;
+                Ok::<_, Error>((batch, meta.file_name, must))
+            }
         };
         let mut batches = futures::stream::iter(wanted.into_iter().map(read)).buffered(at_once(self.table)?);
-        let mut errors = Vec::new();
-        while let Some((batch, name)) = batches.try_next().await? {
+        let (mut errors, mut all_read) = (Vec::new(), true);
+        while let Some((batch, name, must)) = batches.try_next().await? {
             match batch {
                 Ok(batch) => {
                     spare_files(self.table, &batch, candidates)?;
                     self.names.insert(name);
                 }
+                // Who takes a list away and its manifests may be cut off between the two.
+                Err(e) if !must && e.kind() == ErrorKind::NotFound => all_read = false,
                 Err(e) => errors.push(e),
             }
         }
         // Lists whose manifests are all read are done with; of others, whoever names them must find them readable.
-        if errors.is_empty() {
+        if all_read && errors.is_empty() {
             self.lists.extend(listed);
         }
         for e in errors {
@@ -165,17 +171,21 @@ impl Used<'_> {
     }
 
     /// Notes a manifest list; the manifests of it that were not read yet.
-    async fn list(&mut self, name: &str, candidates: &mut HashMap<String, Doomed>) -> Result<Vec<String>> {
-        candidates.remove(name);
-        if self.lists.contains(name) {
+    async fn list(
+        &mut self,
+        list: ListName<'_>,
+        candidates: &mut HashMap<String, Doomed>,
+    ) -> Result<Vec<ManifestMeta>> {
+        candidates.remove(list.name);
+        if self.lists.contains(list.name) {
             return Ok(Vec::new());
         }
-        let manifests = self.manifests.peek_list(name).await?;
+        let manifests = self.manifests.peek_list(list).await?;
         let mut new = Vec::new();
         for meta in manifests {
             candidates.remove(&meta.file_name);
             if !self.names.contains(&meta.file_name) {
-                new.push(meta.file_name);
+                new.push(meta);
             }
         }
         Ok(new)
@@ -183,7 +193,7 @@ impl Used<'_> {
 
     async fn index(
         &mut self,
-        branch: &Table,
+        branch: &Branch,
         user: &User,
         snapshot: &Snapshot,
         candidates: &mut HashMap<String, Doomed>,
@@ -208,7 +218,10 @@ impl Used<'_> {
     }
 
     /// An error, unless what it is about has been removed since it was listed: what others share with it, they name too.
-    async fn unless_gone(&self, branch: &Table, user: &User, error: Error) -> Result<()> {
+    async fn unless_gone(&self, Branch { table: branch, is_made }: &Branch, user: &User, error: Error) -> Result<()> {
+        if error.kind() == ErrorKind::NotFound && !is_made {
+            return Ok(());
+        }
         let there = match user {
             User::Snapshot(_, id) => Snapshots::new(branch).exists(*id).await?,
             User::Changelog(_, id) => Changelogs::new(branch).find(*id).await?.is_some(),

@@ -161,7 +161,7 @@ async fn without_a_producer_new_files_are_the_changelog() {
     h.expire(&keep("1")).await;
     assert_eq!(h.data(), ["a", "c"]);
     let kept = Changelogs::new(&h.table).find(second).await.unwrap().unwrap();
-    assert_eq!(Manifests::new(&h.table).peek_list(&kept.delta_manifest_list).await.unwrap().len(), 1);
+    assert_eq!(Manifests::new(&h.table).read_list(&kept.delta_manifest_list).await.unwrap().len(), 1);
 }
 
 #[tokio::test]

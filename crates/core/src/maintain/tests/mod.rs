@@ -1,5 +1,6 @@
 //! Histories over memory whose files are really there, so that what is deleted shows.
 
+mod branch;
 mod crash;
 mod expire;
 mod orphan;
@@ -189,7 +190,7 @@ impl History {
             let Some(list) = &snapshot.changelog_manifest_list else { continue };
             let names = self.reach(&table, list, &mut reached).await;
             for name in names {
-                let batch = Manifests::new(&table).peek_manifest(&name, StatsColumns::Keys).await.unwrap();
+                let batch = Manifests::new(&table).read_manifest(&name, StatsColumns::Keys).await.unwrap();
                 reached.extend((0..batch.len()).map(|i| format!("db.db/t/bucket-0/{}", batch.file_name(i))));
             }
         }
@@ -202,7 +203,7 @@ impl History {
 
     async fn reach(&self, table: &Table, list: &str, reached: &mut BTreeSet<String>) -> Vec<String> {
         reached.insert(table.manifest_path(list));
-        let metas = Manifests::new(table).peek_list(list).await.unwrap();
+        let metas = Manifests::new(table).read_list(list).await.unwrap();
         reached.extend(metas.iter().map(|meta| table.manifest_path(&meta.file_name)));
         metas.into_iter().map(|meta| meta.file_name).collect()
     }
