@@ -49,15 +49,20 @@ pub async fn all(actor: &Actor) -> Result<()> {
     for name in Tags::new(&table).list().await? {
         let snapshot = Arc::new(Tags::new(&table).get(&name).await?.snapshot);
         needed.extend(dangling(actor, &table, &snapshot).await?);
+        needed.extend(reach::left_of_changelog(&table, &snapshot).await?);
         actor::read::check(actor, &table, &snapshot).await?;
     }
     for name in Branches::new(&table).list().await? {
         let branch = Branches::new(&table).table(&name).await?;
         for id in Snapshots::new(&branch).list().await? {
-            needed.extend(dangling(actor, &branch, &*Snapshots::new(&branch).get(id).await?).await?);
+            let snapshot = Snapshots::new(&branch).get(id).await?;
+            needed.extend(dangling(actor, &branch, &snapshot).await?);
+            needed.extend(reach::left_of_changelog(&branch, &snapshot).await?);
         }
         for name in Tags::new(&branch).list().await? {
-            needed.extend(dangling(actor, &branch, &Tags::new(&branch).get(&name).await?.snapshot).await?);
+            let snapshot = Tags::new(&branch).get(&name).await?.snapshot;
+            needed.extend(dangling(actor, &branch, &snapshot).await?);
+            needed.extend(reach::left_of_changelog(&branch, &snapshot).await?);
         }
     }
     for id in Changelogs::new(&table).list().await? {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use linn_core::Table;
 use linn_core::file::{extra_file_path, place_of};
 use linn_core::manifest::Manifests;
-use linn_format::Result;
 use linn_format::manifest::{FileKind, StatsColumns};
 use linn_format::snapshot::Snapshot;
+use linn_format::{Error, ErrorKind, Result};
 
 /// The files of one snapshot, by what they are.
 #[derive(Debug, Default, Clone)]
@@ -71,12 +71,40 @@ pub async fn files(table: &Table, snapshot: &Snapshot) -> Result<Files> {
 /// # Errors
 /// As [`files`].
 pub async fn changelog(table: &Table, snapshot: &Snapshot) -> Result<BTreeSet<String>> {
+    named_by_changelog(table, snapshot, Err).await
+}
+
+/// What is there of the changelog of a snapshot that a tag names, or that a branch begins with: it goes with the snapshot, and what
+/// could not be removed then stays as long as the name.
+///
+/// # Errors
+/// `Corrupt` where a manifest is.
+pub async fn left_of_changelog(table: &Table, snapshot: &Snapshot) -> Result<BTreeSet<String>> {
+    named_by_changelog(table, snapshot, |e| if e.kind() == ErrorKind::NotFound { Ok(()) } else { Err(e) }).await
+}
+
+/// The files that a changelog names, without those that manifests name for which `missing` forgives the error.
+async fn named_by_changelog(
+    table: &Table,
+    snapshot: &Snapshot,
+    missing: impl Fn(Error) -> Result<()>,
+) -> Result<BTreeSet<String>> {
     let manifests = Manifests::new(table);
     let mut files = BTreeSet::new();
+    let metas = match manifests.of_changelog(snapshot).await {
+        Ok(metas) => metas,
+        Err(e) => return missing(e).map(|()| files),
+    };
     files.extend(snapshot.changelog_manifest_list.iter().map(|name| table.manifest_path(name)));
-    for meta in manifests.of_changelog(snapshot).await? {
+    for meta in metas {
         files.insert(table.manifest_path(&meta.file_name));
-        let batch = manifests.manifest_of(&meta, StatsColumns::Keys).await?;
+        let batch = match manifests.manifest_of(&meta, StatsColumns::Keys).await {
+            Ok(batch) => batch,
+            Err(e) => {
+                missing(e)?;
+                continue;
+            }
+        };
         for i in 0..batch.len() {
             let entry = batch.entry(i)?;
             files.insert(place_of(table, &entry.partition, entry.bucket, &entry.file)?.path);

@@ -25,6 +25,8 @@ const STORM: i64 = 60 * 60_000;
 const NIGHT: i64 = 3 * 60 * 60_000;
 /// Longest time without faults until all work is done.
 const CALM: i64 = 10 * 60_000;
+/// After so long no answer of the store is late any more.
+const LATE_MILLIS: u64 = 10_000;
 
 /// How much happens in a history.
 #[derive(Debug, Clone, Copy)]
@@ -166,6 +168,7 @@ impl History {
         }
         // Those too whose place others have taken, and who do not know.
         self.world.kill_others(&own);
+        self.world.executor.sleep(LATE_MILLIS).await;
         if let Err(e) = self.rest(&actor, &kinds).await {
             self.world.violation(Broken::by_error(&e), format!("at rest: {e:?}"));
         }

@@ -23,7 +23,11 @@ async fn once(actor: &Actor) -> Result<()> {
     let branches = Branches::new(&table);
     let names = branches.list().await?;
     if let Some(name) = names.first().filter(|_| names.len() > 1 || actor.chance(2)) {
-        let is_whole = read(actor, &branches, name).await?;
+        let is_whole = match read(actor, &branches, name).await {
+            // One that stood still and goes on has deleted it meanwhile.
+            Err(e) if e.kind() == ErrorKind::NotFound && !branches.exists(name).await? => return Ok(()),
+            read => read?,
+        };
         return if !is_whole || actor.chance(3) { branches.delete(name).await } else { Ok(()) };
     }
     let tags = Tags::new(&table);

@@ -1,12 +1,17 @@
 //! Expiry of snapshots beside everything else: what is live, tagged, branched off or yet to be read by a consumer stays.
 
+use std::collections::BTreeSet;
+
 use linn_core::Snapshots;
 use linn_core::maintain::{Retention, SnapshotExpiry};
-use linn_format::{ErrorKind, Result};
+use linn_format::snapshot::Snapshot;
+use linn_format::{ErrorKind, Result, SnapshotId};
 
-use super::Actor;
+use super::{Actor, write};
+use crate::sim::model::commit_of;
 use crate::sim::plant::{Hazard, maintain};
 use crate::sim::violation::Broken;
+use crate::sim::world::Entry;
 
 /// The name of its processes.
 pub const NAME: &str = "expirer";
@@ -41,6 +46,10 @@ pub async fn once(actor: &Actor) -> Result<()> {
     let retention = Retention { max, min: 1, older_than, limit: i64::MAX, consumers_hold: true };
     let expiry = SnapshotExpiry::new(&table)?;
     let Some((begin, end)) = expiry.range(&retention).await? else { return Ok(()) };
+    let end = held(actor, begin).map_or(end, |held| held.min(end));
+    if end <= begin {
+        return Ok(());
+    }
     let before = actor.world().record().expired.len();
     actor.world().action("expiries");
     match expiry.run(begin, end).await {
@@ -48,6 +57,21 @@ pub async fn once(actor: &Actor) -> Result<()> {
         Err(e) if e.kind() == ErrorKind::NotFound && actor.world().record().expired.len() > before => Ok(()),
         result => result.map(drop),
     }
+}
+
+/// The first snapshot from `begin` on that a writer goes by which does not know what became of a commit: the last one of its user.
+/// Without it a commit that is there would be made again. Nothing of the format can tell expiry so; operators keep snapshots for
+/// longer than a writer may be down.
+fn held(actor: &Actor, begin: SnapshotId) -> Option<SnapshotId> {
+    let record = actor.world().record();
+    let asks = |(_, entry): &(_, &Entry)| entry.dispatched.is_some() && entry.acknowledged.is_none();
+    let waiting: BTreeSet<&str> = record.ledger.iter().filter(asks).map(|((user, _), _)| user.as_str()).collect();
+    let last = |user: &str| {
+        let by = |snapshot: &Snapshot| commit_of(snapshot).is_some_and(|(of, _)| of == user);
+        record.snapshots.values().rfind(|snapshot| by(snapshot)).map(|snapshot| snapshot.id)
+    };
+    let writers = waiting.into_iter().filter(|user| user.starts_with(write::PREFIX));
+    writers.filter_map(last).filter(|id| *id >= begin).min()
 }
 
 /// What maintenance does when nothing fails any more: it must get done.

@@ -16,9 +16,12 @@ use crate::sim::row::{self, Row, Values};
 use crate::sim::shape::Engine;
 use crate::sim::world::{Entry, World};
 
+/// What the commit users of writers begin with.
+pub const PREFIX: &str = "writer-";
+
 /// The commit user of a writer.
 pub fn user(number: usize) -> String {
-    format!("writer-{number}")
+    format!("{PREFIX}{number}")
 }
 
 /// Whether a writer has made all its commits.
