@@ -98,12 +98,13 @@ fn main() -> ExitCode {
 fn one(seed: u64, args: &Args) -> bool {
     let mut setup = Setup { stage: args.stage.clone(), plants: args.plants.clone() };
     setup.stage.extend(&args.plants);
-    let Outcome { shape, digest, effects, violations, actions, tail, story, .. } = run(seed, &setup, args.scale);
+    let Outcome { shape, digest, effects, steps, violations, actions, tail, story, .. } = run(seed, &setup, args.scale);
     let line = serde_json::json!({
         "seed": seed,
         "shape": format!("{shape:?}"),
         "digest": format!("{digest:016x}"),
         "effects": effects,
+        "steps": steps,
         "actions": actions,
         "violations": violations.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });

@@ -30,9 +30,10 @@ struct State {
     dead: BTreeSet<ProcessId>,
     panics: Vec<String>,
     steps: u64,
+    most_steps: u64,
 }
 
-/// Polls after which a run is taken to go round without end: a hundred times what the longest history needs.
+/// Polls after which a run is taken to go round without end, where nothing else is said.
 const STEPS: u64 = 20_000_000;
 
 /// How a run ended.
@@ -83,6 +84,7 @@ impl Executor {
             dead: BTreeSet::new(),
             panics: Vec::new(),
             steps: 0,
+            most_steps: STEPS,
         })))
     }
 
@@ -134,6 +136,16 @@ impl Executor {
         Sleep { executor: self.clone(), until: None, millis, timer: None }
     }
 
+    /// Polls so far.
+    pub fn steps(&self) -> u64 {
+        self.state().steps
+    }
+
+    /// After so many polls a run is taken to go round without end.
+    pub fn limit_steps(&self, most: u64) {
+        self.state().most_steps = most;
+    }
+
     /// What tasks panicked with so far.
     pub fn take_panics(&self) -> Vec<String> {
         std::mem::take(&mut self.state().panics)
@@ -148,7 +160,7 @@ impl Executor {
             }
             let mut state = self.state();
             state.steps += 1;
-            if state.steps > STEPS {
+            if state.steps > state.most_steps {
                 return End::Endless;
             }
             let woken = Arc::clone(&state.woken);

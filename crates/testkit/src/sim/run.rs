@@ -39,13 +39,15 @@ pub struct Scale {
     pub compactors: usize,
     /// Readers at the most.
     pub readers: usize,
+    /// Polls of tasks after which a history is taken to go round without end: many times what one needs.
+    pub steps: u64,
 }
 
 impl Scale {
     /// A history of a second or so without optimisation.
-    pub const SMALL: Self = Self { writers: 2, commits: 6, compactors: 1, readers: 1 };
+    pub const SMALL: Self = Self { writers: 2, commits: 6, compactors: 1, readers: 1, steps: 500_000 };
     /// A history for campaigns.
-    pub const LARGE: Self = Self { writers: 4, commits: 40, compactors: 2, readers: 3 };
+    pub const LARGE: Self = Self { writers: 4, commits: 40, compactors: 2, readers: 3, steps: 20_000_000 };
 }
 
 /// What came of a history.
@@ -59,6 +61,8 @@ pub struct Outcome {
     pub digest: u64,
     /// Operations of the store.
     pub effects: u64,
+    /// Polls of tasks.
+    pub steps: u64,
     /// What was broken.
     pub violations: Vec<Violation>,
     /// The faults that happened.
@@ -110,7 +114,7 @@ pub fn run(seed: u64, setup: &Setup, scale: Scale) -> Outcome {
     shape.follows = shape.may_be_followed() && world.draw(|random| random.random_bool(0.5));
     let mut rates = world.draw(Rates::draw);
     setup.favour(&mut rates);
-    let skews = world.draw(|random| random.random_bool(0.3));
+    let skews = world.draw(|random| random.random_bool(0.3)) && world.knobs.skews;
     let history = History { world: Arc::clone(&world), shape: Arc::new(shape.clone()), rates, scale, skews };
     let done = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&done);
@@ -119,6 +123,7 @@ pub fn run(seed: u64, setup: &Setup, scale: Scale) -> Outcome {
         flag.store(true, Ordering::SeqCst);
     };
     world.executor.spawn(0, Box::pin(whole));
+    world.executor.limit_steps(scale.steps);
     let end = world.executor.run(BEGIN + 40 * NIGHT, || done.load(Ordering::SeqCst));
     if end != End::Done {
         world.violation(Broken::Stuck, format!("the history did not come to its end: {end:?}"));
@@ -134,6 +139,7 @@ pub fn run(seed: u64, setup: &Setup, scale: Scale) -> Outcome {
         shape,
         digest,
         effects,
+        steps: world.executor.steps(),
         violations: record.violations,
         coverage: record.coverage,
         actions: record.actions,
@@ -203,7 +209,7 @@ impl History {
 
     fn start(&self, kind: Kind) -> Slot {
         let name = match kind {
-            Kind::Writer(_) => "writer",
+            Kind::Writer(_) => actor::write::NAME,
             Kind::Compactor(_) => "compactor",
             Kind::Reader => "reader",
             Kind::Deleter(_) => "deleter",
@@ -286,7 +292,7 @@ impl History {
                 }
             }
             let event = self.world.draw(|random| random.random_range(0..200));
-            if event == 0 && cuts {
+            if event < self.world.knobs.cuts && cuts {
                 let processes: Vec<u32> = slots.iter().map(|slot| slot.process.id).collect();
                 self.world.action("power cuts");
                 self.world.power_cut(&processes).await;

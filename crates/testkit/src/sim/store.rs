@@ -78,10 +78,10 @@ impl Store {
     }
 
     async fn pause(&self) {
-        let minutes = self.world().draw(|random| random.random_range(1..30));
-        self.world().trace(self.process.id, "pauses", "", minutes, "");
+        let long = self.world().draw(|random| random.random_range(1..30));
+        self.world().trace(self.process.id, "pauses", "", long, "");
         self.process.set_paused(true);
-        self.world().executor.sleep(minutes * 60_000).await;
+        self.world().executor.sleep(long * self.world().knobs.pause_millis).await;
         self.process.set_paused(false);
     }
 

@@ -369,7 +369,8 @@ impl Process {
         if !self.world.faults() {
             return None;
         }
-        let fault = match now < self.outage_until.load(Ordering::SeqCst) {
+        let is_out = now < self.outage_until.load(Ordering::SeqCst);
+        let fault = match is_out {
             true => Some(Fault::Before),
             false => self.world.draw(|random| self.rates.roll(random, op, place)),
         }?;
@@ -378,6 +379,10 @@ impl Process {
             return None;
         }
         self.world.record().coverage.count(op, place, fault);
+        // What meets such a time does not make it longer: whoever tries often enough would never see its end.
+        if is_out {
+            return Some(fault);
+        }
         let (often, least) = self.world.knobs.outages;
         let millis = self.world.draw(|random| match random.random_ratio(1, often) {
             true => random.random_range(least..10_000),

@@ -56,7 +56,8 @@ pub async fn once(actor: &Actor) -> Result<()> {
     changes.push(change);
     actor.world().action("schema changes");
     if actor.world().has(Hazard::H11) {
-        return if has_levels(&table).await? { force(actor, &table).await } else { Ok(()) };
+        let is_due = !table.options().deletion_vectors_enabled()? && has_levels(&table).await?;
+        return if is_due { force(actor, &table).await } else { Ok(()) };
     }
     Schemas::new(&table).commit(&table, &changes).await.map(drop)
 }

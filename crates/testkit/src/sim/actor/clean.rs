@@ -31,10 +31,10 @@ pub async fn once(actor: &Actor) -> Result<()> {
     // In histories that are about it commits take a second at the most.
     let age = if actor.world().setup.is_about(&[Hazard::H6]) { 10_000 } else { KEPT_MILLIS };
     actor.world().action("cleanings");
-    let older_than = actor.world().executor.now() - age;
     if actor.world().has(Hazard::H6) {
-        return maintain::clean(actor, older_than + 40_000).await;
+        return maintain::clean(actor, age).await;
     }
+    let older_than = actor.world().executor.now() - age;
     let cleaned = remove_orphans(&table, Some(older_than)).await;
     match cleaned {
         Ok(found) => {

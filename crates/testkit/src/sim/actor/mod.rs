@@ -71,14 +71,17 @@ impl Actor {
         Ok(Table::new(NAME, PATH, (*schema).clone(), env))
     }
 
-    /// Rests up to `millis` in virtual time between two pieces of work, longer when nothing is committed, and over a night.
+    /// Rests up to `millis` in virtual time between two pieces of work, longer when nothing is committed, and over a night;
+    /// as the history says where it is about one thing.
     pub async fn rest(&self, millis: u64) {
         let quiet = self.world().is_quiet();
-        self.wait(match self.world().knobs.haste {
-            true => millis.min(50),
+        let knobs = self.world().knobs;
+        let most = if self.process.name == write::NAME { knobs.writers_rest } else { knobs.others_rest };
+        self.wait(match most {
+            Some(most) => most,
             // Nothing new to look at: nobody hurries.
-            false if quiet => millis * 20,
-            false => millis,
+            None if quiet => millis * 20,
+            None => millis,
         })
         .await;
         while let Some(left) = self.world().night() {

@@ -16,6 +16,8 @@ use crate::sim::row::{self, Row, Values};
 use crate::sim::shape::Engine;
 use crate::sim::world::{Entry, World};
 
+/// The name of its processes.
+pub const NAME: &str = "writer";
 /// What the commit users of writers begin with.
 pub const PREFIX: &str = "writer-";
 

@@ -78,17 +78,18 @@ async fn remove(actor: &Actor, table: &Table, snapshot: &Snapshot, used: &BTreeS
     Ok(())
 }
 
-/// Deletes old files that no snapshot needed a while ago.
+/// Deletes files of some age that no snapshot needed a while ago: it takes long to look at the whole table.
 ///
 /// # Errors
 /// What the store yields.
-pub async fn clean(actor: &Actor, older_than: i64) -> Result<()> {
+pub async fn clean(actor: &Actor, age_millis: i64) -> Result<()> {
     let table = actor.open().await?;
     let mut used = BTreeSet::new();
     for id in Snapshots::new(&table).list().await? {
         used.extend(reach::files(&table, &*Snapshots::new(&table).get(id).await?).await?.all());
     }
-    actor.wait(40_000).await;
+    actor.wait(30_000).await;
+    let older_than = actor.world().executor.now() - age_millis;
     for folder in ["manifest", "index", "p=0/bucket-0", "p=1/bucket-0", "p=2/bucket-0", "p=3/bucket-0"] {
         for entry in table.storage().list(&format!("{}/{folder}", table.path())).await? {
             let is_old = entry.modified_millis.is_some_and(|modified| modified < older_than);

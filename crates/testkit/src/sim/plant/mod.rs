@@ -132,18 +132,29 @@ pub fn messages(actor: &Actor, mut messages: Vec<CommitMessage>) -> Vec<CommitMe
     messages
 }
 
+/// How often files are tried to be deleted.
+const TRIES: u32 = 8;
+
 /// Deletes the files of a commit that failed.
 pub async fn abort(actor: &Actor, messages: &[CommitMessage]) {
     if !actor.world().has(Hazard::H3) {
         return;
     }
-    let Ok(table) = actor.open().await else { return };
+    // The store may be out of reach for a while.
+    let mut left = TRIES;
+    let table = loop {
+        match actor.open().await {
+            Ok(table) => break table,
+            Err(_) if left > 0 => left -= 1,
+            Err(_) => return,
+        }
+        actor.wait(4_000).await;
+    };
     for message in messages {
         let Ok(folder) = table.bucket_path(&message.partition, message.bucket) else { continue };
         for file in &message.new_files {
             let path = format!("{folder}/{}", file.file_name);
-            // The store may be out of reach for a while.
-            let mut left = 8;
+            let mut left = TRIES;
             while left > 0 && table.storage().delete(&path).await.is_err() {
                 left -= 1;
                 actor.wait(4_000).await;

@@ -40,12 +40,23 @@ impl Setup {
             knobs.outages = (1, 5_000);
         }
         if self.is_about(&[Hazard::H4, Hazard::H5]) {
-            (knobs.latency, knobs.haste) = (Some(40), true);
+            (knobs.latency, knobs.writers_rest, knobs.others_rest) = (Some(40), Some(50), Some(50));
         }
         if self.is_about(&[Hazard::H6]) {
-            knobs.latency = Some(5);
+            (knobs.latency, knobs.writers_rest, knobs.others_rest) = (Some(5), Some(8_000), Some(3_000));
+            // Files are old after a few seconds.
+            knobs.skews = false;
         }
-        knobs.big_first = self.is_about(&[Hazard::H11]);
+        if self.is_about(&[Hazard::H11]) {
+            (knobs.writers_rest, knobs.others_rest) = (Some(4_000), Some(2_000));
+        }
+        if self.is_about(&[Hazard::H17]) {
+            (knobs.writers_rest, knobs.pause_millis) = (Some(2_000), 500);
+        }
+        if self.is_about(&[Hazard::H18]) {
+            knobs.cuts = 10;
+        }
+        knobs.big_first = self.is_about(&[Hazard::H11, Hazard::H20]);
         knobs
     }
 
@@ -69,15 +80,32 @@ pub struct Knobs {
     pub outages: (u32, i64),
     /// Most milliseconds that an answer takes; drawn for each process where not said.
     pub latency: Option<u64>,
-    /// Whether writers hardly rest, so that they meet.
-    pub haste: bool,
+    /// Most milliseconds that a writer rests between two commits, if not as always.
+    pub writers_rest: Option<u64>,
+    /// Most milliseconds that all others rest, if not as always.
+    pub others_rest: Option<u64>,
+    /// The least time that a process stands still, milliseconds; thirty times as long at the most.
+    pub pause_millis: u64,
+    /// Whether clocks may be off.
+    pub skews: bool,
+    /// In how many of 200 looks around the power is cut, where it is at all.
+    pub cuts: u32,
     /// Whether the first commit of a writer is a big one, beside which later ones stay on a level of their own.
     pub big_first: bool,
 }
 
 impl Default for Knobs {
     fn default() -> Self {
-        Self { outages: (6, 100), latency: None, haste: false, big_first: false }
+        Self {
+            outages: (6, 100),
+            latency: None,
+            writers_rest: None,
+            others_rest: None,
+            pause_millis: 60_000,
+            skews: true,
+            cuts: 1,
+            big_first: false,
+        }
     }
 }
 
@@ -94,7 +122,10 @@ impl Hazard {
                 last().with("num-sorted-run.compaction-trigger", "2")
             }
             Self::H10 => last().with_vectors().with_producer(Producer::Lookup),
-            Self::H11 => last().with("write-only", "true").with("num-sorted-run.compaction-trigger", "2"),
+            // Without rows taken back: a file that holds such is merged, whatever the options say.
+            Self::H11 => {
+                Shape::of(Engine::BySequence).with("write-only", "true").with("num-sorted-run.compaction-trigger", "2")
+            }
             // The order of commits is what keeps two writers of a bucket apart.
             Self::H12 if planted => Shape { shared: true, ..last().with("write-only", "true") },
             Self::H12 => {
