@@ -140,7 +140,7 @@ impl Branches {
 /// The files that `ours` lacks.
 async fn missing(from: &Table, theirs: &Snapshot, into: &Table, ours: &Snapshot) -> Result<Vec<ManifestEntry>> {
     let key =
-        |batch: &EntryBatch, i: usize| (batch.partition(i).to_vec(), batch.bucket(i), batch.file_name(i).to_owned());
+        |batch: &EntryBatch, i: usize| (batch.partition(i).to_vec(), batch.bucket(i), String::from(batch.file_name(i)));
     let known: HashSet<_> = live(into, ours).await?.iter().map(|(batch, i)| key(batch, i)).collect();
     let mut files = Vec::new();
     for (batch, i) in live(from, theirs).await?.iter().filter(|(batch, i)| !known.contains(&key(batch, *i))) {

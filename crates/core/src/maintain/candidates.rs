@@ -23,6 +23,8 @@ struct Candidate {
 pub(super) struct Candidates {
     files: HashMap<Box<[u8]>, HashMap<i32, HashMap<Box<str>, Candidate>>>,
     count: usize,
+    /// The name that is looked for.
+    scratch: String,
 }
 
 impl Candidates {
@@ -53,7 +55,7 @@ impl Candidates {
     pub(super) fn keep(&mut self, batch: &EntryBatch, i: usize) {
         let bucket = self.files.get_mut(batch.partition(i)).and_then(|buckets| buckets.get_mut(&batch.bucket(i)));
         if let Some(bucket) = bucket {
-            self.count -= usize::from(bucket.remove(batch.file_name(i)).is_some());
+            self.count -= usize::from(bucket.remove(batch.file_name(i).in_one(&mut self.scratch)).is_some());
         }
     }
 
@@ -70,7 +72,7 @@ impl Candidates {
             let buckets = self.files.get_mut(batch.partition(i));
             let found = buckets
                 .and_then(|buckets| buckets.get_mut(&batch.bucket(i)))
-                .and_then(|files| files.get_mut(batch.file_name(i)));
+                .and_then(|files| files.get_mut(batch.file_name(i).in_one(&mut self.scratch)));
             if let Some(found) = found {
                 found.there = batch.kind(i) == FileKind::Add;
             }

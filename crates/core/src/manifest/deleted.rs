@@ -32,7 +32,7 @@ impl Deleted {
             return true;
         }
         let id = batch.identity(i);
-        let deletions = self.0.get(id.file_name).map(Vec::as_slice).unwrap_or_default();
+        let deletions = self.0.get(&*String::from(id.file_name)).map(Vec::as_slice).unwrap_or_default();
         !deletions.iter().any(|d| {
             d.last > (manifest, i)
                 && (d.bucket, d.level) == (id.bucket, id.level)

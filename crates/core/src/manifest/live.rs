@@ -25,7 +25,8 @@ pub struct Selection {
 impl Selection {
     /// The entries for which `keep`, by kind.
     pub fn of(batch: &EntryBatch, keep: impl Fn(usize) -> bool) -> Self {
-        let mut selection = Self::default();
+        // Most manifests hold hardly anything else than additions.
+        let mut selection = Self { adds: Vec::with_capacity(batch.len()), deletes: Vec::new() };
         for i in (0..batch.len()).filter(|i| keep(*i)) {
             let index = u32::try_from(i).unwrap_or(u32::MAX);
             match batch.kind(i) {
@@ -33,6 +34,7 @@ impl Selection {
                 FileKind::Delete => selection.deletes.push(index),
             }
         }
+        selection.adds.shrink_to_fit();
         selection
     }
 }
@@ -139,13 +141,13 @@ fn cancel(selected: Vec<(Arc<EntryBatch>, Selection)>) -> LiveFiles {
             deleted.insert(batch.identity(*i as usize), (m as u32, *i));
         }
     }
+    if deleted.is_empty() {
+        return LiveFiles { batches: selected.into_iter().map(|(batch, selection)| (batch, selection.adds)).collect() };
+    }
     let live: Vec<Vec<u32>> = selected
         .iter()
         .enumerate()
         .map(|(m, (batch, selection))| {
-            if deleted.is_empty() {
-                return selection.adds.clone();
-            }
             let alive = |i: &u32| deleted.get(&batch.identity(*i as usize)).is_none_or(|last| *last < (m as u32, *i));
             selection.adds.iter().copied().filter(alive).collect()
         })

@@ -311,11 +311,11 @@ impl Scan {
                 continue;
             }
             let made = named.files(files)?;
-            let ruled_out: HashSet<&str> = named
+            let ruled_out: HashSet<String> = named
                 .ruled_out
                 .iter()
                 .filter_map(|entry| place(files, *entry))
-                .map(|(batch, i)| batch.file_name(i))
+                .map(|(batch, i)| batch.file_name(i).into())
                 .collect();
             let keep = |f: &DataFileMeta| !ruled_out.contains(f.file_name.as_str());
             let (partition, files) = (named.partition, made);

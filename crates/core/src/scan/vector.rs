@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use linn_format::Result;
 use linn_format::file::DataFileMeta;
-use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, IndexManifestEntry};
+use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, FileName, IndexManifestEntry};
 use linn_format::row::BinaryRow;
 
 use super::DeletionFile;
@@ -33,17 +33,22 @@ impl Vectors {
 
     /// The vector of each file, in order; empty when no file has one.
     pub(super) fn of(&self, key: &(BinaryRow, i32), files: &[Arc<DataFileMeta>]) -> Vec<Option<DeletionFile>> {
-        self.of_names(key, files.iter().map(|file| file.file_name.as_str()))
+        let Some(vectors) = self.buckets.get(key) else { return Vec::new() };
+        some(files.iter().map(|file| vectors.get(&file.file_name).cloned()).collect())
     }
 
     /// The same of names of files.
     pub(super) fn of_names<'n>(
         &self,
         key: &(BinaryRow, i32),
-        names: impl Iterator<Item = &'n str>,
+        names: impl Iterator<Item = FileName<'n>>,
     ) -> Vec<Option<DeletionFile>> {
         let Some(vectors) = self.buckets.get(key) else { return Vec::new() };
-        let found: Vec<_> = names.map(|name| vectors.get(name).cloned()).collect();
-        if found.iter().all(Option::is_none) { Vec::new() } else { found }
+        let mut scratch = String::new();
+        some(names.map(|name| vectors.get(name.in_one(&mut scratch)).cloned()).collect())
     }
+}
+
+fn some(found: Vec<Option<DeletionFile>>) -> Vec<Option<DeletionFile>> {
+    if found.iter().all(Option::is_none) { Vec::new() } else { found }
 }

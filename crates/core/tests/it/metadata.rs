@@ -82,7 +82,7 @@ pub(crate) async fn files(table: &Table) -> BTreeMap<String, i32> {
             let entries = read_manifest(&bytes).unwrap();
             for i in 0..entries.len() {
                 let change = if entries.kind(i) == FileKind::Add { 1 } else { -1 };
-                *counts.entry(entries.file_name(i).to_owned()).or_insert(0) += change;
+                *counts.entry(entries.file_name(i).into()).or_insert(0) += change;
             }
         }
     }

@@ -241,8 +241,9 @@ impl Used<'_> {
 
 /// Takes out the files that entries add, with what belongs to them.
 fn spare_files(table: &Table, batch: &EntryBatch, candidates: &mut HashMap<String, Doomed>) -> Result<()> {
+    let mut scratch = String::new();
     for i in (0..batch.len()).filter(|i| batch.kind(*i) == FileKind::Add) {
-        let name = batch.file_name(i);
+        let name = batch.file_name(i).in_one(&mut scratch);
         candidates.remove(name);
         let entry = batch.entry(i)?;
         entry.file.extra_files.iter().for_each(|extra| drop(candidates.remove(extra)));

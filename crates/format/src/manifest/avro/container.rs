@@ -14,6 +14,8 @@ pub(in crate::manifest) struct Container<'a> {
     decoder: Decoder,
     sync: &'a [u8],
     cursor: Cursor<'a>,
+    /// Bytes behind the header.
+    blocks: usize,
 }
 
 impl<'a> Container<'a> {
@@ -40,7 +42,13 @@ impl<'a> Container<'a> {
         }
         let schema = schema.ok_or_else(|| Error::corrupt("avro container has no schema"))?;
         let sync = cursor.take(16)?;
-        Ok(Self { schema, decoder: Decoder::new(codec), sync, cursor })
+        let blocks = cursor.remaining();
+        Ok(Self { schema, decoder: Decoder::new(codec), sync, cursor, blocks })
+    }
+
+    /// How much of the file's blocks has been taken, from 0 to 1.
+    pub(in crate::manifest) fn taken(&self) -> f64 {
+        1.0 - self.cursor.remaining() as f64 / self.blocks.max(1) as f64
     }
 
     /// The schema that the file was written with.

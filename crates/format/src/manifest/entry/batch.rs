@@ -1,8 +1,10 @@
-//! Entries in columns: numbers in vectors, variable parts one after the other in one buffer, partitions interned.
+//! Entries in columns: numbers in vectors, variable parts one after the other in one buffer, partitions and heads of names
+//! interned.
 
 use bytes::Bytes;
 
 use super::ints::Ints;
+use super::name::FileName;
 use super::program::{Items, NEVER, present};
 use super::slots::{COMMON, NUMS, Num, VARS, Var};
 use super::{StatsColumns, decode, write_manifest};
@@ -48,7 +50,7 @@ pub struct FileIdentity<'a> {
     /// Level.
     pub level: i32,
     /// Name.
-    pub file_name: &'a str,
+    pub file_name: FileName<'a>,
     /// Extra files, embedded index and external path, in a form in which equal parts have equal bytes.
     pub rest: &'a [u8],
 }
@@ -58,28 +60,49 @@ pub(super) struct Columns {
     /// By their places in a row.
     pub(super) numbers: [Ints; NUMS],
     pub(super) partition: Ints,
+    /// Number of the head of each name.
+    pub(super) head: Ints,
     pub(super) has_num: Ints,
     pub(super) has_var: Ints,
     /// Where the parts of each entry begin, one after the other.
     pub(super) starts: Vec<u32>,
-    /// How long each part of each entry is. A bound of the key statistics that is the same as the smallest or largest key is
+    /// How long each part of each entry is. Of a name only the tail is a part. A bound of the key statistics that is the same as the smallest or largest key is
     /// empty.
     pub(super) lengths: [Ints; COMMON + BEHIND],
     /// Where each partition lies in the buffer.
     pub(super) partitions: Vec<(u32, u32)>,
+    /// Where each head of names lies in the buffer.
+    pub(super) heads: Vec<(u32, u32)>,
 }
 
 impl Columns {
     /// Bytes in memory.
     fn memory_size(&self) -> usize {
-        let columns = self.numbers.iter().chain(&self.lengths).chain([&self.partition, &self.has_num, &self.has_var]);
-        columns.map(Ints::memory_size).sum::<usize>() + self.starts.len() * size_of::<u32>()
+        let columns = self.numbers.iter().chain(&self.lengths).chain([
+            &self.partition,
+            &self.head,
+            &self.has_num,
+            &self.has_var,
+        ]);
+        columns.map(Ints::memory_size).sum::<usize>() 
+            + self.starts.len() * size_of::<u32>()
+            + (self.partitions.len() + self.heads.len()) * size_of::<(u32, u32)>()
+    }
+
+    /// Makes room for so many entries in all.
+    pub(super) fn reserve(&mut self, entries: usize) {
+        self.each().for_each(|column| column.reserve(entries));
+        self.starts.reserve_exact(entries.saturating_sub(self.starts.len()));
     }
 
     pub(super) fn shrink(&mut self) {
-        let own = [&mut self.partition, &mut self.has_num, &mut self.has_var];
-        self.numbers.iter_mut().chain(&mut self.lengths).chain(own).for_each(Ints::shrink);
+        self.each().for_each(Ints::shrink);
         self.starts.shrink_to_fit();
+    }
+
+    fn each(&mut self) -> impl Iterator<Item = &mut Ints> {
+        let own = [&mut self.partition, &mut self.head, &mut self.has_num, &mut self.has_var];
+        self.numbers.iter_mut().chain(&mut self.lengths).chain(own)
     }
 }
 
@@ -194,9 +217,12 @@ impl EntryBatch {
     }
 
     /// The name of a file.
-    pub fn file_name(&self, i: usize) -> &str {
+    pub fn file_name(&self, i: usize) -> FileName<'_> {
+        let (start, end) = self.columns.heads[self.columns.head.get(i) as usize];
+        let head = &self.buffer[start as usize..end as usize];
         // Checked when it was read.
-        std::str::from_utf8(self.span(i, Var::FileName as usize)).unwrap_or_default()
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+        FileName::of(text(head), text(self.span(i, Var::FileName as usize)))
     }
 
     /// The serialised smallest key of a file.
@@ -279,7 +305,7 @@ impl EntryBatch {
     pub fn file(&self, i: usize) -> Result<DataFileMeta> {
         let (extra_files, embedded_index, external_path) = self.identity_parts(i)?;
         Ok(DataFileMeta {
-            file_name: self.file_name(i).to_owned(),
+            file_name: self.file_name(i).into(),
             file_size: self.number(i, Num::FileSize),
             row_count: self.number(i, Num::RowCount),
             min_key: self.row(i, Var::MinKey)?,

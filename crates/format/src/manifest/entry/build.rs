@@ -1,4 +1,5 @@
-//! Building a batch of entries while a manifest is decoded: columns grow entry by entry, partitions are kept once.
+//! Building a batch of entries while a manifest is decoded: columns grow entry by entry, partitions and heads of names are kept
+//! once.
 
 use std::collections::HashMap;
 
@@ -6,6 +7,7 @@ use bytes::Bytes;
 
 use super::StatsColumns;
 use super::batch::{Columns, EntryBatch, REST_VARS, common, texts};
+use super::name::split;
 use super::program::Items;
 use super::slots::{Num, Row, VARS, Var};
 use super::write::put_texts;
@@ -15,6 +17,9 @@ use crate::manifest::avro::put_bytes;
 use crate::row::BinaryRow;
 use crate::{Error, Result};
 
+/// How much more room is made than what the first entries of a file let expect.
+const SLACK: f64 = 1.03;
+
 /// Collects entries.
 pub(super) struct Builder {
     columns: Columns,
@@ -22,8 +27,10 @@ pub(super) struct Builder {
     /// The part of an entry that comes next, and where it begins.
     part: usize,
     begin: usize,
-    interned: HashMap<Box<[u8]>, u32>,
-    last: Option<(Box<[u8]>, u32)>,
+    partitions: Interned,
+    heads: Interned,
+    /// How many entries are expected.
+    room: usize,
     items: [Items; VARS],
     stats: StatsColumns,
     scratch: Vec<u8>,
@@ -37,17 +44,30 @@ impl Builder {
             buffer: Vec::new(),
             part: 0,
             begin: 0,
-            interned: HashMap::new(),
-            last: None,
+            partitions: Interned::default(),
+            heads: Interned::default(),
+            room: 0,
             items,
             stats,
             scratch,
         }
     }
 
-    /// Makes room for about so many entries.
-    pub(super) fn reserve(&mut self, count: usize) {
-        self.columns.starts.reserve(count);
+    /// Makes room for what is expected of the whole file, of which this part has been taken in: what grows step by step takes
+    /// several times its bytes in the end, all of them counted that are given back.
+    pub(super) fn reserve(&mut self, taken: f64) {
+        if self.columns.starts.is_empty() || taken <= 0.0 {
+            return;
+        }
+        let expected = |now: usize| now as f64 / taken;
+        if expected(self.buffer.len()) > self.buffer.capacity() as f64 {
+            let all = (expected(self.buffer.len()) * SLACK) as usize;
+            self.buffer.reserve_exact(all.saturating_sub(self.buffer.len()));
+        }
+        if expected(self.columns.starts.len()) > self.room as f64 {
+            self.room = (expected(self.columns.starts.len()) * SLACK) as usize;
+            self.columns.reserve(self.room);
+        }
     }
 
     /// Appends an entry.
@@ -56,7 +76,9 @@ impl Builder {
             let found = row.num(Num::Version);
             return Err(Error::corrupt(format!("layout version {found} is not {}", super::VERSION)));
         }
-        let partition = self.intern(row.vars[Var::Partition as usize])?;
+        let partition = self.partitions.number(row.vars[Var::Partition as usize], |bytes| {
+            BinaryRow::from_serialized(Bytes::copy_from_slice(bytes)).map(drop)
+        })?;
         self.push_numbers(row, partition)?;
         self.push_common(row)?;
         self.push_identity(row)?;
@@ -72,10 +94,10 @@ impl Builder {
         FileKind::from_number(row.num(Num::Kind))?;
         FileSource::from_number(row.num(Num::Source))?;
         let columns = &mut self.columns;
-        columns.numbers.iter_mut().zip(row.nums).for_each(|(column, number)| column.push(number));
-        columns.partition.push(i64::from(partition));
-        columns.has_num.push(i64::from(row.has_num));
-        columns.has_var.push(i64::from(row.has_var));
+        columns.numbers.iter_mut().zip(row.nums).for_each(|(column, number)| column.push(number, self.room));
+        columns.partition.push(i64::from(partition), self.room);
+        columns.has_num.push(i64::from(row.has_num), self.room);
+        columns.has_var.push(i64::from(row.has_var), self.room);
         Ok(())
     }
 
@@ -83,8 +105,13 @@ impl Builder {
         self.columns.starts.push(u32::try_from(self.buffer.len()).map_err(|_| too_large())?);
         (self.part, self.begin) = (0, self.buffer.len());
         let kept = common(self.stats);
+        let (head, tail) = split(row.vars[Var::FileName as usize]);
+        let head = self.heads.number(head, |_| Ok(()))?;
+        self.columns.head.push(i64::from(head), self.room);
         for (at, var) in row.vars[..kept].iter().enumerate() {
-            if !is_key_bound(row, at)? {
+            if at == Var::FileName as usize {
+                self.buffer.extend_from_slice(tail);
+            } else if !is_key_bound(row, at)? {
                 self.buffer.extend_from_slice(var);
             }
             self.end();
@@ -120,43 +147,66 @@ impl Builder {
     /// Ends a part of the entry.
     fn end(&mut self) {
         if let Some(lengths) = self.columns.lengths.get_mut(self.part) {
-            lengths.push((self.buffer.len() - self.begin) as i64);
+            lengths.push((self.buffer.len() - self.begin) as i64, self.room);
         }
         (self.part, self.begin) = (self.part + 1, self.buffer.len());
     }
 
-    fn intern(&mut self, partition: &[u8]) -> Result<u32> {
-        if let Some((bytes, id)) = &self.last
-            && **bytes == *partition
-        {
-            return Ok(*id);
-        }
-        let id = match self.interned.get(partition) {
-            Some(id) => *id,
-            None => {
-                BinaryRow::from_serialized(Bytes::copy_from_slice(partition))?;
-                let id = u32::try_from(self.interned.len()).map_err(|_| too_large())?;
-                self.interned.insert(partition.into(), id);
-                id
-            }
-        };
-        self.last = Some((partition.into(), id));
-        Ok(id)
-    }
-
     pub(super) fn finish(mut self) -> Result<EntryBatch> {
-        let mut partitions: Vec<(Box<[u8]>, u32)> = self.interned.into_iter().collect();
-        partitions.sort_unstable_by_key(|(_, id)| *id);
-        for (bytes, _) in &partitions {
-            let start = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
-            self.buffer.extend_from_slice(bytes);
-            let end = u32::try_from(self.buffer.len()).map_err(|_| too_large())?;
-            self.columns.partitions.push((start, end));
-        }
+        self.columns.partitions = self.partitions.put_into(&mut self.buffer)?;
+        self.columns.heads = self.heads.put_into(&mut self.buffer)?;
         self.columns.shrink();
-        self.buffer.shrink_to_fit();
+        // Bytes that take a little less room than they have stay where they are.
+        if self.buffer.capacity() as f64 > self.buffer.len() as f64 * SLACK * SLACK {
+            self.buffer.shrink_to_fit();
+        }
         let buffer = Bytes::from(self.buffer);
         Ok(EntryBatch { columns: self.columns, buffer, items: self.items, stats: self.stats })
+    }
+}
+
+/// Byte strings that many entries have, each kept once.
+#[derive(Default)]
+struct Interned {
+    numbers: HashMap<Box<[u8]>, u32>,
+    /// The one that was asked for last, and its number.
+    last: (Vec<u8>, Option<u32>),
+}
+
+impl Interned {
+    /// The number of a byte string; new ones are checked.
+    fn number(&mut self, bytes: &[u8], check: impl FnOnce(&[u8]) -> Result<()>) -> Result<u32> {
+        if let (last, Some(number)) = &self.last
+            && **last == *bytes
+        {
+            return Ok(*number);
+        }
+        let number = match self.numbers.get(bytes) {
+            Some(number) => *number,
+            None => {
+                check(bytes)?;
+                let number = u32::try_from(self.numbers.len()).map_err(|_| too_large())?;
+                self.numbers.insert(bytes.into(), number);
+                number
+            }
+        };
+        self.last.0.clear();
+        self.last.0.extend_from_slice(bytes);
+        self.last.1 = Some(number);
+        Ok(number)
+    }
+
+    /// Puts them behind what is in the buffer; where they lie, by number.
+    fn put_into(self, buffer: &mut Vec<u8>) -> Result<Vec<(u32, u32)>> {
+        let mut all: Vec<(Box<[u8]>, u32)> = self.numbers.into_iter().collect();
+        all.sort_unstable_by_key(|(_, number)| *number);
+        let mut places = Vec::with_capacity(all.len());
+        for (bytes, _) in &all {
+            let start = u32::try_from(buffer.len()).map_err(|_| too_large())?;
+            buffer.extend_from_slice(bytes);
+            places.push((start, u32::try_from(buffer.len()).map_err(|_| too_large())?));
+        }
+        Ok(places)
     }
 }
 

@@ -13,15 +13,17 @@ pub(super) fn read(bytes: &[u8], stats: StatsColumns) -> Result<EntryBatch> {
     let program = Program::compile(container.schema())?;
     let mut builder = Builder::new(program.items, stats);
     let mut block = Vec::new();
+    let mut before = container.taken();
     while let Some(count) = container.block(&mut block)? {
         let mut cursor = Cursor::new(&block);
-        builder.reserve(count);
+        builder.reserve(before);
         for _ in 0..count {
             builder.push(&program.run(&mut cursor)?)?;
         }
         if cursor.remaining() > 0 {
             return Err(Error::corrupt("avro block is longer than its entries"));
         }
+        before = container.taken();
     }
     builder.finish()
 }

@@ -21,9 +21,9 @@ impl Default for Ints {
 }
 
 impl Ints {
-    /// Appends a number.
+    /// Appends a number; `room` is how many numbers are expected in all.
     #[inline]
-    pub(super) fn push(&mut self, value: i64) {
+    pub(super) fn push(&mut self, value: i64, room: usize) {
         match self {
             Self::Same(first, count) if *first == value => *count += 1,
             Self::Bytes(first, distances) if near::<i8>(*first, value).is_some() => {
@@ -33,23 +33,24 @@ impl Ints {
                 distances.extend(near::<i32>(*first, value));
             }
             Self::All(values) => values.push(value),
-            _ => self.widen(value),
+            _ => self.widen(value, room),
         }
     }
 
     /// Appends a number that takes more bytes than those before.
     #[cold]
-    fn widen(&mut self, value: i64) {
+    fn widen(&mut self, value: i64, room: usize) {
         *self = match std::mem::take(self) {
             Self::Same(_, 0) => Self::Same(value, 0),
-            Self::Same(first, count) => Self::Bytes(first, vec![0; count]),
-            Self::Bytes(first, distances) => Self::Words(first, distances.into_iter().map(i32::from).collect()),
+            Self::Same(first, count) => Self::Bytes(first, widened(std::iter::repeat_n(0, count), room)),
+            Self::Bytes(first, distances) => Self::Words(first, widened(distances.into_iter().map(i32::from), room)),
             Self::Words(first, distances) => {
-                Self::All(distances.into_iter().map(|distance| first.wrapping_add(i64::from(distance))).collect())
+                let values = distances.into_iter().map(|distance| first.wrapping_add(i64::from(distance)));
+                Self::All(widened(values, room))
             }
             all @ Self::All(_) => all,
         };
-        self.push(value);
+        self.push(value, room);
     }
 
     /// The number at a place, which must be below [`len`](Self::len).
@@ -83,6 +84,16 @@ impl Ints {
         }
     }
 
+    /// Makes room for so many numbers in all.
+    pub(super) fn reserve(&mut self, room: usize) {
+        match self {
+            Self::Same(..) => {}
+            Self::Bytes(_, distances) => distances.reserve_exact(room.saturating_sub(distances.len())),
+            Self::Words(_, distances) => distances.reserve_exact(room.saturating_sub(distances.len())),
+            Self::All(values) => values.reserve_exact(room.saturating_sub(values.len())),
+        }
+    }
+
     /// Gives back room for numbers that did not come.
     pub(super) fn shrink(&mut self) {
         match self {
@@ -92,6 +103,13 @@ impl Ints {
             Self::All(values) => values.shrink_to_fit(),
         }
     }
+}
+
+/// Numbers that have become wider, and room for those to come.
+fn widened<T>(numbers: impl ExactSizeIterator<Item = T>, room: usize) -> Vec<T> {
+    let mut wider = Vec::with_capacity(room.max(numbers.len()));
+    wider.extend(numbers);
+    wider
 }
 
 #[inline]
@@ -108,10 +126,12 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_come_out_as_they_went_in(
-            values in prop::collection::vec(prop_oneof![4 => Just(7_i64), 2 => -200_i64..200, 1 => any::<i32>().prop_map(i64::from), 1 => any::<i64>()], 0..60)
+            values in prop::collection::vec(prop_oneof![4 => Just(7_i64), 2 => -200_i64..200, 1 => any::<i32>().prop_map(i64::from), 1 => any::<i64>()], 0..60),
+            room in 0_usize..80
         ) {
             let mut ints = Ints::default();
-            values.iter().for_each(|value| ints.push(*value));
+            ints.reserve(room);
+            values.iter().for_each(|value| ints.push(*value, room));
             ints.shrink();
             prop_assert_eq!(ints.len(), values.len());
             let read: Vec<i64> = (0..ints.len()).map(|i| ints.get(i)).collect();
@@ -123,7 +143,7 @@ mod tests {
     fn alike_numbers_take_few_bytes() {
         let of = |values: &[i64]| {
             let mut ints = Ints::default();
-            values.iter().for_each(|value| ints.push(*value));
+            values.iter().for_each(|value| ints.push(*value, 0));
             ints.memory_size()
         };
         assert_eq!(of(&[5; 1000]), 0);

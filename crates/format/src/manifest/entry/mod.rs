@@ -1,7 +1,8 @@
 //! Manifests: the entries of data files, decoded column by column (spec: format.md C.4, C.5).
 //!
 //! The writer's schema is compiled once a file into a list of steps ([`program`]); each entry runs through them
-//! ([`decode`]) into an [`EntryBatch`], which keeps numbers in columns and all variable parts in one buffer.
+//! ([`decode`]) into an [`EntryBatch`], which keeps numbers in columns and all variable parts in one buffer; partitions and
+//! what many names of files begin with are kept once.
 
 use bytes::Bytes;
 
@@ -9,11 +10,13 @@ mod batch;
 mod build;
 mod decode;
 mod ints;
+mod name;
 mod program;
 mod slots;
 mod write;
 
 pub use batch::{EntryBatch, FileIdentity};
+pub use name::FileName;
 pub use write::ManifestWriter;
 pub(super) use write::{put_opt_bytes, put_opt_long, put_stats};
 

@@ -55,7 +55,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn file()(numbers in numbers(), file_name in ".{0,20}", min_key in row(), max_key in row(), key_stats in stats(),
+    fn file()(numbers in numbers(), file_name in prop_oneof![".{0,20}", "data-[0-9a-f]{12}-[ab]-[0-9]{1,3}[.]orc"], min_key in row(), max_key in row(), key_stats in stats(),
               value_stats in stats(), extra_files in names(), embedded_index in blob(),
               value_stats_cols in option::of(names()), external_path in option::of(".{0,9}"),
               write_cols in option::of(names()), sequences in option::of(vec(any::<i64>(), 0..3))) -> DataFileMeta {
@@ -133,7 +133,7 @@ proptest! {
         let read: Vec<_> = (0..batch.len()).map(|i| batch.entry(i).unwrap()).collect();
         prop_assert_eq!(&read, &entries);
         for (i, a) in entries.iter().enumerate() {
-            prop_assert_eq!(batch.file_name(i), a.file.file_name.as_str());
+            prop_assert_eq!(batch.file_name(i).to_string(), a.file.file_name.as_str());
             for (j, b) in entries.iter().enumerate() {
                 let same = a.partition == b.partition && a.bucket == b.bucket && a.file.level == b.file.level
                     && a.file.file_name == b.file.file_name && a.file.extra_files == b.file.extra_files
