@@ -1,4 +1,6 @@
 //! The target `deletion_vector` of `linn_testkit::fuzz`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| linn_testkit::fuzz::run("deletion_vector", bytes));
+use linn_testkit::fuzz::{hold_panics, run_held};
+
+libfuzzer_sys::fuzz_target!(init: hold_panics(), |bytes: &[u8]| run_held("deletion_vector", bytes));

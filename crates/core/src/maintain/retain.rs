@@ -77,7 +77,10 @@ impl Retention {
                 "{} snapshots are to stay at least and {} at most",
                 self.min, self.max
             ))
-            .with_hint("keep at least 1, and at most as many or more"));
+            .with_hint(
+                "keep at least 1, and at most as many or more: lower retain_min (snapshot.num-retained.min) or raise \
+                 retain_max (snapshot.num-retained.max)",
+            ));
         }
         let held = consumer.filter(|_| self.consumers_hold).unwrap_or(i64::MAX);
         let end = latest.saturating_sub(self.min).saturating_add(1);

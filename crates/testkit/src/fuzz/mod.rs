@@ -2,9 +2,11 @@
 //! and mutations of them. Invariant: whatever the bytes, a decoder returns a value or an error, and never panics.
 
 mod corpus;
+mod panic;
 mod seed;
 mod target;
 
 pub use corpus::{check, corpus};
+pub use panic::{hold_panics, run_held};
 pub use seed::seeds;
 pub use target::{TARGETS, Target, run};
