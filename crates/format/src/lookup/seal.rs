@@ -17,6 +17,8 @@ pub enum BlockCodec {
     Zstd(i32),
     /// An lz4 block behind its two lengths.
     Lz4,
+    /// An LZO1X block behind its two lengths.
+    Lzo,
 }
 
 const ZSTD: u8 = 1;
@@ -27,13 +29,13 @@ impl BlockCodec {
     /// The codec of `lookup.cache-spill-compression`, with the level for zstd.
     ///
     /// # Errors
-    /// `Unsupported` for lzo, `Invalid` for another word.
+    /// `Invalid` for another word.
     pub fn parse(word: &str, zstd_level: i32) -> Result<Self> {
         match word.trim().to_ascii_lowercase().as_str() {
             "none" => Ok(Self::None),
             "zstd" => Ok(Self::Zstd(zstd_level)),
             "lz4" => Ok(Self::Lz4),
-            "lzo" => Err(Error::unsupported("lookup files compressed with lzo").with_hint("use zstd, lz4 or none")),
+            "lzo" => Ok(Self::Lzo),
             other => Err(Error::invalid(format!("compression {other} is none of zstd, lz4, lzo, none"))),
         }
     }
@@ -43,6 +45,7 @@ impl BlockCodec {
             Self::None => 0,
             Self::Zstd(_) => ZSTD,
             Self::Lz4 => LZ4,
+            Self::Lzo => LZO,
         }
     }
 
@@ -55,15 +58,22 @@ impl BlockCodec {
                 let packed = zstd::bulk::compress(block, level);
                 out.extend(packed.map_err(|e| Error::internal("zstd cannot compress a block").with_source(e))?);
             }
-            Self::Lz4 => {
-                let packed = lz4_flex::block::compress(block);
-                out.extend((packed.len() as u32).to_le_bytes());
-                out.extend((block.len() as u32).to_le_bytes());
-                out.extend(packed);
+            Self::Lz4 => put_sized(&mut out, block.len(), &lz4_flex::block::compress(block)),
+            Self::Lzo => {
+                let packed = lzokay_native::compress(block);
+                let packed = packed.map_err(|e| Error::internal("lzo cannot compress a block").with_source(e))?;
+                put_sized(&mut out, block.len(), &packed);
             }
         }
         Ok((out.len() < block.len() - block.len() / 8).then_some(out))
     }
+}
+
+/// Bytes behind their length and that of the block.
+fn put_sized(out: &mut Vec<u8>, block: usize, packed: &[u8]) {
+    out.extend((packed.len() as u32).to_le_bytes());
+    out.extend((block as u32).to_le_bytes());
+    out.extend(packed);
 }
 
 /// A block and its trailer. Compression must save an eighth, else the block stays as it is.
@@ -81,7 +91,7 @@ pub(super) fn seal(block: Vec<u8>, codec: BlockCodec) -> Result<Vec<u8>> {
 /// The block in sealed bytes.
 ///
 /// # Errors
-/// `Corrupt` when the checksum is another, `Unsupported` for lzo.
+/// `Corrupt` when the checksum is another, or the block none of its codec.
 pub(super) fn unseal(mut sealed: Bytes) -> Result<Bytes> {
     let len = sealed.len().checked_sub(TRAILER_LEN).ok_or_else(|| Error::corrupt("a block without its trailer"))?;
     let trailer = sealed.split_off(len);
@@ -105,7 +115,11 @@ pub(super) fn unseal(mut sealed: Bytes) -> Result<Bytes> {
             let block = lz4_flex::block::decompress(front.0, size.min(MAX_BLOCK));
             block.map_err(|e| Error::corrupt("a block is no lz4").with_source(e))?
         }
-        LZO => return Err(Error::unsupported("lookup files compressed with lzo")),
+        LZO => {
+            front.fixed::<8>()?;
+            let block = lzo::decompress(front.0, size.min(front.0.len().saturating_mul(LZO_MOST)));
+            block.map_err(|e| Error::corrupt("a block is no lzo").with_source(e))?
+        }
         other => return Err(Error::corrupt(format!("a block has codec {other}"))),
     };
     if block.len() != size {
@@ -113,6 +127,9 @@ pub(super) fn unseal(mut sealed: Bytes) -> Result<Bytes> {
     }
     Ok(block.into())
 }
+
+/// Bytes that one byte of lzo stands for at the most.
+const LZO_MOST: usize = 256;
 
 /// A size that no block has, against lengths that are not what they seem.
 const MAX_BLOCK: usize = 1 << 31;

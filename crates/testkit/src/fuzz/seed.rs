@@ -62,7 +62,12 @@ pub fn seeds() -> BTreeMap<&'static str, BTreeMap<String, Vec<u8>>> {
         }
     }
     for (name, bytes) in
-        [("zstd", lookup(BlockCodec::Zstd(1))), ("lz4", lookup(BlockCodec::Lz4)), ("none", lookup(BlockCodec::None))]
+        [
+            ("zstd", lookup(BlockCodec::Zstd(1))),
+            ("lz4", lookup(BlockCodec::Lz4)),
+            ("lzo", lookup(BlockCodec::Lzo)),
+            ("none", lookup(BlockCodec::None)),
+        ]
     {
         add("lookup", name, bytes);
     }

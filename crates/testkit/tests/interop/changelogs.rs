@@ -117,7 +117,22 @@ fn of_lookups() {
 fn of_lookups_in_lookup_files_beside_the_data() {
     let remote = [("changelog-producer", "lookup"), ("lookup.remote-file.enabled", "true")];
     followed(&remote, looks_up);
-    let Some(mut ring) = Ring::new(&schema(&remote), []) else { return };
+    beside_the_data(&remote);
+}
+
+#[test]
+fn of_lookups_in_lookup_files_of_every_compression() {
+    for compression in ["none", "lz4", "lzo"] {
+        beside_the_data(&[
+            ("changelog-producer", "lookup"),
+            ("lookup.remote-file.enabled", "true"),
+            ("lookup.cache-spill-compression", compression),
+        ]);
+    }
+}
+
+fn beside_the_data(remote: &[(&str, &str)]) {
+    let Some(mut ring) = Ring::new(&schema(remote), []) else { return };
     let mut model = Model::default();
     ring.write(&model.round(0..50, 0..0, 0));
     ring.compact(true);
