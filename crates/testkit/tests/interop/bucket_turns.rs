@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use linn_core::{Commit, CommitOutcome};
+use linn_testkit::parse;
 use linn_testkit::peer::Peer;
 use serde_json::{Value, json};
 
@@ -57,6 +59,33 @@ fn dynamic_buckets_in_turns() {
         }
     }
     ring.check("all rounds", &model.rows());
+}
+
+/// What Linn gave buckets beside Java is refused: both may have given a key one.
+#[test]
+fn a_writer_beside_java_is_refused() {
+    for key in [&["p", "k"][..], &["k"]] {
+        let Some(mut ring) = Ring::new(&schema(key, &json!({ "bucket": "-1" })), []) else { return };
+        let mut model = Model::default();
+        ring.write(&model.upsert(0..20, |k| k % 2, "linn"));
+        let rows = Model::default().upsert(10..40, |k| k % 2, "beside");
+        let mut writer = ring.on(async |table| {
+            let mut writer = table.writer("beside").unwrap();
+            let (batch, kinds) = parse::rows(&rows, &table.schema().fields);
+            writer.write(&batch, Some(&kinds)).await.unwrap();
+            writer
+        });
+        ring.java_appends(&model.upsert(30..50, |k| k % 2, "java"));
+        let outcome = ring.on(async |table| {
+            let messages = writer.prepare_commit(true).await.unwrap();
+            writer.close().await.unwrap();
+            table.committer("beside").commit(Commit::streaming(1, messages)).await.unwrap()
+        });
+        assert!(matches!(outcome, CommitOutcome::Conflict(_)), "{outcome:?}");
+        ring.check("Java's rows stand", &model.rows());
+        ring.write(&model.upsert(10..40, |k| k % 2, "linn again"));
+        ring.check("Linn goes on", &model.rows());
+    }
 }
 
 /// The row of a key whose old row is known.
