@@ -1,7 +1,8 @@
 //! `linn partition`: list, drop, expire, mark done.
 
 use linn::core::maintain::{
-    PartitionSummary, drop_partitions, expired_partitions, idle_partitions, mark_done, mark_partitions, partitions,
+    HttpPost, PartitionSummary, drop_partitions, expired_partitions, idle_partitions, mark_done, mark_partitions,
+    partitions,
 };
 use linn::format::options::parse_duration;
 use linn::format::partition::parse_partition_value;
@@ -45,8 +46,8 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
             if dry_run {
                 return show(context, &table, &finished);
             }
-            for path in mark_partitions(&table, &finished).await? {
-                eprintln!("{path} is there");
+            for mark in mark_partitions(&table, &finished, &HttpPost).await? {
+                eprintln!("{}", told(&mark));
             }
             if finished.is_empty() {
                 eprintln!("no partition of {} is to be marked", table.name());
@@ -56,12 +57,17 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
         PartitionCommand::MarkDone { table, partitions, .. } => {
             let table = context.table(&table).await?;
             let specs = partitions.iter().map(|spec| pairs(spec)).collect::<Result<Vec<_>>>()?;
-            for path in mark_done(&table, &specs).await? {
-                eprintln!("{path} is there");
+            for mark in mark_done(&table, &specs, &HttpPost).await? {
+                eprintln!("{}", told(&mark));
             }
             Ok(())
         }
     }
+}
+
+/// Marks are paths, or the addresses of who was told.
+fn told(mark: &str) -> String {
+    if mark.contains("://") { format!("{mark} was told") } else { format!("{mark} is there") }
 }
 
 fn pairs(spec: &str) -> Result<Vec<(String, String)>> {

@@ -9,51 +9,78 @@ use linn_format::snapshot::SuccessFile;
 use linn_format::{Error, ErrorKind, Result, ResultExt};
 
 use super::partition::{PartitionSummary, partitions, values};
+use super::report::{Post, Report};
 use super::time::TimeFormat;
 use crate::table::Table;
 
 /// What `partition.mark-done-action` may name that only a catalog or a class of another engine can do.
-const FOREIGN: [&str; 4] = ["done-partition", "mark-event", "http-report", "custom"];
+const FOREIGN: [&str; 3] = ["done-partition", "mark-event", "custom"];
 
-/// Marks partitions, given as text by key, as done: as `partition.mark-done-action` says, which can be `success-file`. What
-/// comes back are the paths of the marks.
+/// The action that leaves a mark.
+const SUCCESS_FILE: &str = "success-file";
+
+/// What is done to mark a partition.
+#[derive(Debug)]
+enum Action {
+    SuccessFile,
+    Report(Report),
+}
+
+/// Marks partitions, given as text by key, as done: as `partition.mark-done-action` says, which can be `success-file` and
+/// `http-report`. What comes back are the paths of the marks and the addresses of those who were told.
 ///
 /// # Errors
 /// `Unsupported` naming another action, `Invalid` for a partition with other keys than the table's; nothing is marked then.
-pub async fn mark_done(table: &Table, partitions: &[Vec<(String, String)>]) -> Result<Vec<String>> {
-    check_actions(table)?;
-    let paths = partitions.iter().map(|partition| path(table, partition)).collect::<Result<Vec<_>>>()?;
-    for path in &paths {
-        mark(table, path).await?;
-    }
-    Ok(paths)
+/// `Unavailable` when a server was not told; partitions and actions before are marked then.
+pub async fn mark_done(table: &Table, partitions: &[Vec<(String, String)>], post: &dyn Post) -> Result<Vec<String>> {
+    let rows = partitions.iter().map(|partition| row(table, partition)).collect::<Result<Vec<_>>>()?;
+    mark_all(table, rows.iter(), post).await
 }
 
 /// Marks partitions that are there, as [`mark_done`] does.
 ///
 /// # Errors
 /// As [`mark_done`].
-pub async fn mark_partitions(table: &Table, partitions: &[PartitionSummary]) -> Result<Vec<String>> {
-    check_actions(table)?;
-    let mut paths = Vec::with_capacity(partitions.len());
+pub async fn mark_partitions(table: &Table, partitions: &[PartitionSummary], post: &dyn Post) -> Result<Vec<String>> {
+    mark_all(table, partitions.iter().map(|partition| &partition.partition), post).await
+}
+
+async fn mark_all(table: &Table, partitions: impl Iterator<Item = &BinaryRow>, post: &dyn Post) -> Result<Vec<String>> {
+    let actions = actions(table)?;
+    let mut marks = Vec::new();
     for partition in partitions {
-        let path = mark_of(table, &partition.partition)?;
-        mark(table, &path).await?;
-        paths.push(path);
+        for action in &actions {
+            match action {
+                Action::SuccessFile => {
+                    let path = mark_of(table, partition)?;
+                    mark(table, &path).await?;
+                    marks.push(path);
+                }
+                Action::Report(report) => {
+                    report.tell(post, &format!("{}/", table.partition_folders(partition)?)).await?;
+                    marks.push(report.url().to_owned());
+                }
+            }
+        }
     }
-    Ok(paths)
+    Ok(marks)
 }
 
 /// The partitions that are finished and not marked so yet: the span of time that begins with the time in their values and lasts
 /// `interval`, and the making of their newest file, ended more than `idle` ago. One whose values form no time never is.
 ///
 /// # Errors
-/// `Invalid` for a table without partitions, and what reading the table and the marks yields.
+/// `Invalid` for a table without partitions or without marks that stay, and what reading the table and the marks yields.
 pub async fn idle_partitions(table: &Table, idle: Duration, interval: Duration) -> Result<Vec<PartitionSummary>> {
     let options = table.options();
     let keys: Vec<&str> = table.schema().partition_keys.iter().map(String::as_str).collect();
     if keys.is_empty() {
         return Err(Error::invalid("the table has no partitions").with("table", table.name()));
+    }
+    if !options.partition_mark_done_actions().contains(&SUCCESS_FILE) {
+        return Err(Error::invalid("nothing tells which partitions are marked already")
+            .with("table", table.name())
+            .with_hint("add success-file to partition.mark-done-action"));
     }
     let format = TimeFormat::new(options.partition_timestamp_pattern(), options.partition_timestamp_formatter())?;
     let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
@@ -84,21 +111,25 @@ async fn is_marked(table: &Table, partition: &PartitionSummary, newest: i64) -> 
     }
 }
 
-/// Whether the actions that the table's options name can be done.
-fn check_actions(table: &Table) -> Result<()> {
-    for action in table.options().partition_mark_done_actions() {
-        if FOREIGN.contains(&action) {
-            return Err(Error::unsupported(format!("the action {action} to mark partitions done"))
-                .with("table", table.name())
-                .with_hint("set partition.mark-done-action to success-file"));
-        }
-        if action != "success-file" {
-            return Err(
-                Error::invalid(format!("partition.mark-done-action {action:?} is none")).with("table", table.name())
-            );
-        }
-    }
-    Ok(())
+/// The actions that the table's options name.
+fn actions(table: &Table) -> Result<Vec<Action>> {
+    let options = table.options();
+    let action = |name: &str| match name {
+        SUCCESS_FILE => Ok(Action::SuccessFile),
+        "http-report" => match options.partition_mark_done_url() {
+            Some(url) => {
+                let path = format!("{}/{}", table.storage().root(), table.path());
+                Ok(Action::Report(Report::new(url, options.partition_mark_done_params(), table.name(), path)))
+            }
+            None => Err(Error::invalid("partition.mark-done-action http-report needs an address")
+                .with_hint("set partition.mark-done-action.http.url")),
+        },
+        _ if FOREIGN.contains(&name) => Err(Error::unsupported(format!("the action {name} to mark partitions done"))
+            .with_hint("set partition.mark-done-action to success-file, http-report or both")),
+        _ => Err(Error::invalid(format!("partition.mark-done-action {name:?} is none"))),
+    };
+    let actions: Result<Vec<_>> = options.partition_mark_done_actions().into_iter().map(action).collect();
+    actions.map_err(|e| e.with("table", table.name()))
 }
 
 /// Writes a mark; one that is there keeps the time when it was made.
@@ -116,9 +147,9 @@ pub(crate) async fn mark(table: &Table, path: &str) -> Result<()> {
     table.storage().put(path, Bytes::from(mark.to_json()?)).await
 }
 
-/// The mark of a partition that need not be there, of which all values are named. They are read as values of their columns, so
-/// that the mark lies where the data does, however a day is spelled.
-fn path(table: &Table, partition: &[(String, String)]) -> Result<String> {
+/// A partition that need not be there, of which all values are named. They are read as values of their columns, so that the mark
+/// lies where the data does, however a day is spelled.
+fn row(table: &Table, partition: &[(String, String)]) -> Result<BinaryRow> {
     let fields = table.schema().partition_fields();
     let keys = &table.schema().partition_keys;
     if keys.is_empty() {
@@ -129,9 +160,8 @@ fn path(table: &Table, partition: &[(String, String)]) -> Result<String> {
             .with("table", table.name())
             .with_hint(format!("name {}", keys.join(", "))));
     }
-    let row = partition_from_values(partition, &fields, table.options().partition_default_name())
-        .map_err(|e| e.with("table", table.name()))?;
-    mark_of(table, &row)
+    partition_from_values(partition, &fields, table.options().partition_default_name())
+        .map_err(|e| e.with("table", table.name()))
 }
 
 /// Where the mark of a partition lies.

@@ -69,11 +69,20 @@ fn option<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
         .filter(|value| !value.is_empty())
 }
 
+/// TLS of the process.
+pub(crate) fn install_tls() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        // Another one is there when this fails, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
 /// HTTP and TLS of the process. rustls refuses to choose between providers; the first one installed in a process stays.
 fn install_transport() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        install_tls();
         opendal_http_transport_reqwest::install_default();
     });
 }

@@ -50,7 +50,8 @@ fn key() -> impl Strategy<Value = Key> {
 }
 
 fn options() -> impl Strategy<Value = WriteOptions> {
-    let codec = prop_oneof![Just(BlockCodec::None), Just(BlockCodec::Zstd(1)), Just(BlockCodec::Lz4), Just(BlockCodec::Lzo)];
+    let codec =
+        prop_oneof![Just(BlockCodec::None), Just(BlockCodec::Zstd(1)), Just(BlockCodec::Lz4), Just(BlockCodec::Lzo)];
     (codec, 16usize..400, prop::option::of(0.001f64..0.9)).prop_map(|(codec, block_size, bloom_fpp)| WriteOptions {
         block_size,
         codec,

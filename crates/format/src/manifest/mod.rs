@@ -10,7 +10,8 @@ mod records;
 
 pub use avro::Codec;
 pub use entry::{
-    EntryBatch, FileIdentity, FileName, ManifestWriter, StatsColumns, read_manifest, read_manifest_columns, write_manifest,
+    EntryBatch, FileIdentity, FileName, ManifestWriter, StatsColumns, read_manifest, read_manifest_columns,
+    write_manifest,
 };
 pub use index::{read_index_manifest, write_index_manifest};
 pub use list::{read_manifest_list, write_manifest_list};

@@ -61,14 +61,12 @@ pub fn seeds() -> BTreeMap<&'static str, BTreeMap<String, Vec<u8>>> {
             }
         }
     }
-    for (name, bytes) in
-        [
-            ("zstd", lookup(BlockCodec::Zstd(1))),
-            ("lz4", lookup(BlockCodec::Lz4)),
-            ("lzo", lookup(BlockCodec::Lzo)),
-            ("none", lookup(BlockCodec::None)),
-        ]
-    {
+    for (name, bytes) in [
+        ("zstd", lookup(BlockCodec::Zstd(1))),
+        ("lz4", lookup(BlockCodec::Lz4)),
+        ("lzo", lookup(BlockCodec::Lzo)),
+        ("none", lookup(BlockCodec::None)),
+    ] {
         add("lookup", name, bytes);
     }
     for kind in ["bloom-filter", "bitmap"] {

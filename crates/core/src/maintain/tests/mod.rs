@@ -6,6 +6,7 @@ mod expire;
 mod orphan;
 mod reclaim;
 mod repair;
+mod report;
 mod upkeep;
 
 use std::collections::BTreeSet;

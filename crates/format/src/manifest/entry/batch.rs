@@ -78,13 +78,9 @@ pub(super) struct Columns {
 impl Columns {
     /// Bytes in memory.
     fn memory_size(&self) -> usize {
-        let columns = self.numbers.iter().chain(&self.lengths).chain([
-            &self.partition,
-            &self.head,
-            &self.has_num,
-            &self.has_var,
-        ]);
-        columns.map(Ints::memory_size).sum::<usize>() 
+        let columns =
+            self.numbers.iter().chain(&self.lengths).chain([&self.partition, &self.head, &self.has_num, &self.has_var]);
+        columns.map(Ints::memory_size).sum::<usize>()
             + self.starts.len() * size_of::<u32>()
             + (self.partitions.len() + self.heads.len()) * size_of::<(u32, u32)>()
     }

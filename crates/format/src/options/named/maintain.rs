@@ -114,4 +114,14 @@ impl Options {
     pub fn partition_mark_done_actions(&self) -> Vec<&str> {
         self.list(&partition::PARTITION_MARK_DONE_ACTION)
     }
+
+    /// The server that is told of partitions that are done, where set.
+    pub fn partition_mark_done_url(&self) -> Option<&str> {
+        self.text(&partition::PARTITION_MARK_DONE_ACTION_HTTP_URL).filter(|url| !url.trim().is_empty())
+    }
+
+    /// What it is told beside.
+    pub fn partition_mark_done_params(&self) -> Option<&str> {
+        self.text(&partition::PARTITION_MARK_DONE_ACTION_HTTP_PARAMS)
+    }
 }

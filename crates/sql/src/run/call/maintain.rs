@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use linn::core::commit::{ManifestCounts, compact_manifests, count_manifests, remove_lost_manifests};
 use linn::core::maintain::{
-    ChangelogExpiry, Orphans, Retention, SnapshotExpiry, drop_partitions, expired_partitions, lost_files, mark_done,
-    orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
+    ChangelogExpiry, HttpPost, Orphans, Retention, SnapshotExpiry, drop_partitions, expired_partitions, lost_files,
+    mark_done, orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
 };
 use linn::format::partition::partition_from_values;
 use linn::{Error, Identifier, Options, Result, SnapshotId, Table};
@@ -265,7 +265,7 @@ fn specs(arguments: &Arguments) -> Result<Vec<Vec<(String, String)>>> {
 
 async fn done(session: &Session, arguments: &Arguments) -> Result<Output> {
     let table = arguments.table(session, None).await?;
-    mark_done(&table, &specs(arguments)?).await?;
+    mark_done(&table, &specs(arguments)?, &HttpPost).await?;
     success()
 }
 
