@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-/// The root of the repository this xtask was built from.
+/// The root of the repository that `cargo` runs this for, which need not be the one it was built from: clones may share a build
+/// directory.
 pub(crate) fn root() -> PathBuf {
-    let manifest = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let manifest =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     manifest.parent().map_or_else(|| PathBuf::from("."), PathBuf::from)
 }
 
