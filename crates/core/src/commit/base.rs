@@ -9,33 +9,44 @@ use linn_format::row::BinaryRow;
 
 use super::conflict::{Base, Simple};
 use super::files::Files;
+use super::scope::Scope;
 
 /// Manifests read at once.
 const PARALLEL: usize = 8;
 
-/// The live files of changed buckets, and the bucket counts of changed partitions.
+/// Live files of changed buckets, and the bucket counts of changed partitions.
 #[derive(Debug, Default)]
 pub(super) struct BaseFiles {
     pub(super) files: Base,
     pub(super) buckets: HashMap<Box<[u8]>, i32>,
 }
 
-/// Reads the live files of the `(serialised partition, bucket)`s; bucket `None` only wants the partition's bucket count.
+/// Reads the live files of the `(serialised partition, bucket)`s that are in the scope; bucket `None` only wants the partition's
+/// bucket count.
 pub(super) async fn read(
     files: &Files,
     manifests: &[ManifestMeta],
     wanted: &HashSet<(Box<[u8]>, Option<i32>)>,
+    scope: &Scope<'_>,
 ) -> Result<BaseFiles> {
-    let partitions: HashSet<&[u8]> = wanted.iter().map(|(partition, _)| &**partition).collect();
+    let mut partitions: HashMap<&[u8], HashSet<i32>> = HashMap::new();
+    for (partition, bucket) in wanted {
+        partitions.entry(partition).or_default().extend(*bucket);
+    }
     let mut base = BaseFiles::default();
     for_each(files, manifests, Entries::Identities, |batch| {
-        let ids = partition_ids(batch, |partition| partitions.contains(partition));
+        let ids = partition_ids(batch, |partition| partitions.contains_key(partition));
         for i in (0..batch.len()).filter(|i| ids.contains(&batch.partition_id(*i))) {
             let partition = batch.partition(i);
             if batch.total_buckets(i) > 0 && batch.kind(i) == FileKind::Add {
-                base.buckets.insert(partition.into(), batch.total_buckets(i));
+                match base.buckets.get_mut(partition) {
+                    Some(count) => *count = batch.total_buckets(i),
+                    None => drop(base.buckets.insert(partition.into(), batch.total_buckets(i))),
+                }
             }
-            if !wanted.contains(&(Box::from(partition), Some(batch.bucket(i)))) {
+            if !partitions.get(partition).is_some_and(|buckets| buckets.contains(&batch.bucket(i)))
+                || !scope.has(batch, i)?
+            {
                 continue;
             }
             let entry = Simple::of(batch, i);

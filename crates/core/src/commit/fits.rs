@@ -11,6 +11,7 @@ use super::attempt::{Phase, State};
 use super::base::{self, BaseFiles};
 use super::change::Change;
 use super::conflict::{self, Base, Rules, Simple};
+use super::scope::Scope;
 use super::settings::Settings;
 use super::vector;
 
@@ -61,7 +62,12 @@ impl State {
                 wanted.extend(delta.iter().map(|entry| (entry.key.partition.clone(), Some(entry.key.bucket))));
                 wanted.extend(vector_buckets(change));
             }
-            base = base::read(&self.files, manifests, &wanted).await?;
+            // Vectors are held against all files of their buckets.
+            let scope = match settings.deletion_vectors {
+                true => Scope::Buckets,
+                false => Scope::of(&batch, self.key_types())?,
+            };
+            base = base::read(&self.files, manifests, &wanted, &scope).await?;
         }
         let mut kept = None;
         if discard {

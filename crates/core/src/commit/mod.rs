@@ -21,6 +21,7 @@ mod publish;
 mod restore;
 mod rewound;
 mod rewrite;
+mod scope;
 mod settings;
 mod strict;
 mod upgrade;
