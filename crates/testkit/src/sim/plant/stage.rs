@@ -47,8 +47,12 @@ impl Setup {
             // Files are old after a few seconds.
             knobs.skews = false;
         }
-        if self.is_about(&[Hazard::H11]) {
+        // Maintenance and who looks at what it does come often, compared with commits.
+        if self.is_about(&[Hazard::H7, Hazard::H11, Hazard::H16]) {
             (knobs.writers_rest, knobs.others_rest) = (Some(4_000), Some(2_000));
+        }
+        if self.is_about(&[Hazard::H7]) {
+            knobs.others_rest = Some(700);
         }
         if self.is_about(&[Hazard::H17]) {
             (knobs.writers_rest, knobs.pause_millis) = (Some(2_000), 500);
@@ -147,7 +151,7 @@ impl Hazard {
             // The maintainer dies now and then, and nothing else happens.
             Self::H6 | Self::H7 | Self::H8 | Self::H9 | Self::H16 => *rates = Rates::default(),
             Self::H4 | Self::H5 | Self::H19 => *rates = Rates::default(),
-            Self::H17 => rates.set(Fault::Pause, 0.01),
+            Self::H17 => rates.set(Fault::Pause, 0.02),
             _ => {}
         }
     }

@@ -11,7 +11,7 @@ pub struct Trial {
     pub hazard: Hazard,
     /// The first seed whose history shows it, and how.
     pub caught: Option<(u64, Violation)>,
-    /// What is broken in the same history without the bug, which must be nothing.
+    /// What is broken in the histories up to that one without the bug, which must be nothing.
     pub unsound: Vec<Violation>,
 }
 
@@ -24,13 +24,14 @@ impl Trial {
 
 /// Plants a bug in the histories of these seeds, one after the other, until one shows it.
 pub fn trial(hazard: Hazard, seeds: std::ops::Range<u64>) -> Trial {
+    let mut unsound = Vec::new();
     for seed in seeds {
+        unsound.extend(run(seed, &Setup::sound(hazard), Scale::SMALL).violations);
         let violations = run(seed, &Setup::planted(hazard), Scale::SMALL).violations;
         let fits = violations.into_iter().find(|violation| hazard.breaks().contains(&violation.broken));
         if let Some(violation) = fits {
-            let unsound = run(seed, &Setup::sound(hazard), Scale::SMALL).violations;
             return Trial { hazard, caught: Some((seed, violation)), unsound };
         }
     }
-    Trial { hazard, caught: None, unsound: Vec::new() }
+    Trial { hazard, caught: None, unsound }
 }
