@@ -1,6 +1,6 @@
 //! What a writer hands to the committer for one bucket.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use linn_format::SnapshotId;
@@ -40,6 +40,8 @@ pub struct CommitMessage {
     /// A snapshot since which no other user may have added or replaced rows of the partition, or, where the primary key
     /// lacks partition columns, of the table: the writer keeps in mind where keys are. 0 for an empty table.
     pub alone_since: Option<SnapshotId>,
+    /// The partitions that go, where the rows replace those that they are in and the writer looked for their keys in all others.
+    pub replaces: Option<Arc<HashSet<BinaryRow>>>,
     /// Index files added and removed by compaction.
     pub compact_index_changes: Vec<IndexManifestEntry>,
     /// Names of all files above level 0 that the bucket had before the compaction, when the result depends on them all
@@ -64,6 +66,7 @@ impl CommitMessage {
             hash_base: None,
             made_at: None,
             alone_since: None,
+            replaces: None,
             compact_index_changes: Vec::new(),
             compact_basis: None,
         }

@@ -35,8 +35,9 @@ use linn_format::{Error, Result, SnapshotId};
 
 pub(crate) use conflict::compare as compare_keys;
 pub use message::CommitMessage;
+use overwrite::Known;
 pub use overwrite::Overwrite;
-pub(crate) use overwrite::{Target, whole};
+pub(crate) use overwrite::{Target, is_whole, whole};
 pub use rewrite::{
     ManifestCounts, Rewritten, compact_manifests, count_manifests, lost_manifests, remove_lost_manifests,
 };
@@ -194,7 +195,9 @@ impl Committer {
         let mut phases = Vec::new();
         let writing = commit.messages.iter().filter(|message| !message.new_files.is_empty());
         let alone = writing.clone().count() > 0 && writing.clone().all(|message| message.alone_since.is_some());
-        if let Some(target) = overwrite::resolve(&self.table, target, &changes.append, alone)? {
+        let gone = commit.messages.iter().find_map(|message| message.replaces.as_deref());
+        let known = if alone { Known::Keys(gone) } else { Known::Nothing };
+        if let Some(target) = overwrite::resolve(&self.table, target, &changes.append, &known)? {
             if changes.compact.is_empty() && settings.overwrite_upgrade {
                 changes.append.entries = upgrade::upgrade(&self.table, &target, changes.append.entries)?;
             }

@@ -31,6 +31,14 @@ pub enum Overwrite {
     Rows(Vec<BinaryRow>),
 }
 
+/// What the writer of new rows knows of a table whose keys may be in any partition.
+pub(super) enum Known<'a> {
+    /// It has not looked.
+    Nothing,
+    /// Where keys are in the partitions that stay: all but these, where it has chosen them.
+    Keys(Option<&'a HashSet<BinaryRow>>),
+}
+
 /// An [`Overwrite`] in terms of partition rows.
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
@@ -41,8 +49,13 @@ pub(crate) enum Target {
 }
 
 /// What is to be replaced; `None` when that is nothing. New rows outside of it are refused, unless their keys were in
-/// partitions that stay. `alone` says whether the writer has looked at the keys of the table.
-pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change, alone: bool) -> Result<Option<Target>> {
+/// partitions that stay.
+pub(super) fn resolve(
+    table: &Table,
+    overwrite: Overwrite,
+    added: &Change,
+    known: &Known<'_>,
+) -> Result<Option<Target>> {
     let partitioned = !table.schema().partition_keys.is_empty();
     let dynamic = partitioned
         && table.options().get("dynamic-partition-overwrite").is_none_or(|v| !v.eq_ignore_ascii_case("false"));
@@ -54,7 +67,7 @@ pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change, alone
     };
     // The new rows' keys may be in partitions that stay: there they are deleted, or the rows go.
     if partial && table.schema().is_cross_partition() && !added.entries.is_empty() {
-        return among_others(table, overwrite, alone).map(Some);
+        return among_others(table, overwrite, known).map(Some);
     }
     let target = match overwrite {
         Overwrite::Table => Target::All,
@@ -71,22 +84,41 @@ pub(super) fn resolve(table: &Table, overwrite: Overwrite, added: &Change, alone
     };
     for entry in &added.entries {
         if !target.holds(&entry.partition)? {
-            return Err(
-                Error::invalid("a new row is outside of the partition that is overwritten").with("table", table.name())
-            );
+            return Err(outside(table));
         }
     }
     Ok(Some(target))
 }
 
 /// What is replaced of a table whose keys are known across its partitions.
-fn among_others(table: &Table, overwrite: Overwrite, alone: bool) -> Result<Target> {
-    match overwrite {
-        Overwrite::Partition(spec) if alone => whole(table, &spec),
-        Overwrite::Specs(all) if alone => specs(table, &all),
-        Overwrite::Rows(rows) if alone => Ok(Target::Rows(rows.into_iter().collect())),
+fn among_others(table: &Table, overwrite: Overwrite, known: &Known<'_>) -> Result<Target> {
+    let Known::Keys(gone) = known else { return Err(whole_only(table)) };
+    match (overwrite, gone) {
+        (Overwrite::Dynamic, Some(gone)) => Ok(Target::Rows((*gone).clone())),
+        (Overwrite::Partition(spec), Some(gone)) => {
+            let within = specs(table, &[spec])?;
+            for partition in *gone {
+                if !within.holds(partition)? {
+                    return Err(outside(table));
+                }
+            }
+            Ok(Target::Rows((*gone).clone()))
+        }
+        (Overwrite::Partition(spec), None) => whole(table, &spec),
+        (Overwrite::Specs(all), None) => specs(table, &all),
+        (Overwrite::Rows(rows), None) => Ok(Target::Rows(rows.into_iter().collect())),
         _ => Err(whole_only(table)),
     }
+}
+
+fn outside(table: &Table) -> Error {
+    Error::invalid("a new row is outside of the partition that is overwritten").with("table", table.name())
+}
+
+/// Whether the partitions of a spec are replaced, however many of them the new rows are in.
+pub(crate) fn is_whole(table: &Table, spec: &BTreeMap<String, String>) -> Result<bool> {
+    let complete = table.schema().partition_keys.iter().all(|key| spec.contains_key(key));
+    Ok(complete || !table.options().dynamic_partition_overwrite()?)
 }
 
 /// The partitions of a spec, however many of them the new rows are in.
@@ -94,8 +126,7 @@ fn among_others(table: &Table, overwrite: Overwrite, alone: bool) -> Result<Targ
 /// # Errors
 /// `Unsupported` when the options say that only those are replaced that the rows are in, and the spec does not tell them.
 pub(crate) fn whole(table: &Table, spec: &BTreeMap<String, String>) -> Result<Target> {
-    let complete = table.schema().partition_keys.iter().all(|key| spec.contains_key(key));
-    match complete || !table.options().dynamic_partition_overwrite()? {
+    match is_whole(table, spec)? {
         true => specs(table, std::slice::from_ref(spec)),
         false => Err(whole_only(table)),
     }
@@ -104,7 +135,7 @@ pub(crate) fn whole(table: &Table, spec: &BTreeMap<String, String>) -> Result<Ta
 fn whole_only(table: &Table) -> Error {
     Error::unsupported("overwriting the partitions that rows are in where the primary key lacks partition columns")
         .with("table", table.name())
-        .with_hint("name every partition column in the statement, or overwrite the whole table")
+        .with_hint("write with a batch overwriter, name every partition column, or overwrite the whole table")
 }
 
 fn specs(table: &Table, specs: &[BTreeMap<String, String>]) -> Result<Target> {

@@ -8,6 +8,7 @@ mod bucket;
 mod budget;
 mod check;
 mod due;
+mod gather;
 mod open;
 mod restore;
 mod route;

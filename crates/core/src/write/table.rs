@@ -1,20 +1,22 @@
 //! Writers of a table: where the buckets' files are and what they hold by the latest snapshot.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use linn_format::Result;
 use linn_format::file::{FileWrite, KeyValueLayout, format_named};
 use linn_format::options::Options;
+use linn_format::row::BinaryRow;
 
 use super::budget::MemoryBudget;
+use super::gather::Gathering;
 use super::open::Opener;
 use super::restore::{Kept, TableBuckets};
 use super::routing::{Placed, Routing};
 use super::settings::Settings;
 use super::writer::{Buckets, TableWriter};
 use crate::append;
-use crate::commit::whole;
+use crate::commit::{Target, is_whole, whole};
 use crate::compact;
 use crate::postpone::{POSTPONED, known_counts};
 use crate::snapshot::Snapshots;
@@ -43,9 +45,7 @@ impl Table {
     /// # Errors
     /// As [`Table::writer`].
     pub fn overwriter(&self, user: &str) -> Result<TableWriter> {
-        let table =
-            self.with_options(&[("write-only", "true"), ("changelog-producer", "none")].into_iter().collect())?;
-        table.open_writer(user, MemoryBudget::new(self.options().write_buffer_size()?), Kept::Nothing)
+        self.replacing(user, Kept::Nothing)
     }
 
     /// A writer of rows that will replace the partitions of a spec, for
@@ -53,12 +53,28 @@ impl Table {
     /// rows' keys in the partitions that stay; elsewhere as [`Table::batch_overwriter`].
     ///
     /// # Errors
-    /// As [`Table::batch_overwriter`]; `Unsupported` for such a key when the spec does not tell which partitions are replaced.
+    /// As [`Table::batch_overwriter`].
     pub async fn partition_overwriter(&self, user: &str, spec: &BTreeMap<String, String>) -> Result<TableWriter> {
         if !self.schema().is_cross_partition() {
             return self.batch_overwriter(user).await;
         }
-        let kept = Kept::Outside(whole(self, spec)?);
+        match is_whole(self, spec)? {
+            true => self.replacing(user, Kept::Outside(whole(self, spec)?)),
+            false => self.gathering_writer(user),
+        }
+    }
+
+    /// A writer of rows that replace these partitions, where keys may be in any other one.
+    pub(super) fn replacing_writer(&self, user: &str, partitions: &HashSet<BinaryRow>) -> Result<TableWriter> {
+        self.replacing(user, Kept::Outside(Target::Rows(partitions.clone())))
+    }
+
+    /// The same of rows that replace the partitions that they are in.
+    fn gathering_writer(&self, user: &str) -> Result<TableWriter> {
+        Ok(self.replacing(user, Kept::Nothing)?.gather(Gathering::new(self, user)?))
+    }
+
+    fn replacing(&self, user: &str, kept: Kept) -> Result<TableWriter> {
         let table =
             self.with_options(&[("write-only", "true"), ("changelog-producer", "none")].into_iter().collect())?;
         table.open_writer(user, MemoryBudget::new(self.options().write_buffer_size()?), kept)
@@ -77,11 +93,16 @@ impl Table {
         }
     }
 
-    /// The same for rows that will replace what is there; see [`Table::overwriter`].
+    /// The same for rows that will replace what is there; see [`Table::overwriter`]. Where the primary key lacks partition columns
+    /// and the rows replace the partitions that they are in (`dynamic-partition-overwrite`, the default), they wait on local disk
+    /// until [`TableWriter::prepare_commit`], which can be called once.
     ///
     /// # Errors
     /// As [`Table::batch_writer`].
     pub async fn batch_overwriter(&self, user: &str) -> Result<TableWriter> {
+        if self.schema().is_cross_partition() && self.options().dynamic_partition_overwrite()? {
+            return self.gathering_writer(user);
+        }
         if !self.places_at_once()? {
             return self.overwriter(user);
         }

@@ -1,10 +1,11 @@
 //! The writer of a table.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::{Int8Array, RecordBatch};
 use async_trait::async_trait;
+use futures::TryStreamExt;
 use linn_format::file::DataFileMeta;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
@@ -13,6 +14,7 @@ use linn_format::{Error, ErrorKind, Result};
 use super::budget::MemoryBudget;
 use super::check::Check;
 use super::due::Due;
+use super::gather::{Gathering, apart};
 use super::open::{OneBucket, Opener};
 use super::route::{Routed, Router};
 use super::routing::Routing;
@@ -72,6 +74,10 @@ pub struct TableWriter {
     writers: BTreeMap<(Vec<u8>, i32), OneBucket>,
     /// Full compactions, where they come by commits.
     full: Option<Due>,
+    /// Rows that wait until it is known which partitions they replace.
+    gathering: Option<Gathering>,
+    /// Those partitions, once it is known.
+    replaces: Option<Arc<HashSet<BinaryRow>>>,
 }
 
 impl TableWriter {
@@ -120,6 +126,8 @@ impl TableWriter {
             routed: VecDeque::new(),
             writers,
             full,
+            gathering: None,
+            replaces: None,
         })
     }
 
@@ -133,6 +141,49 @@ impl TableWriter {
     pub async fn write(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
         self.usable()?;
         let (rows, kinds) = self.check.rows(batch, kinds)?;
+        if let Some(gathering) = &mut self.gathering {
+            let taken = gathering.push(&rows, &kinds);
+            self.failed |= taken.is_err();
+            return taken;
+        }
+        if self.replaces.is_some() {
+            return Err(Error::invalid("rows that replace the partitions that they are in are committed once")
+                .with_hint("write them with another writer"));
+        }
+        self.take(rows, kinds).await
+    }
+
+    /// Has rows wait until it is known which partitions they replace.
+    pub(super) fn gather(mut self, gathering: Gathering) -> Self {
+        self.gathering = Some(gathering);
+        self
+    }
+
+    /// Writes the rows that have waited.
+    async fn end_gathering(&mut self) -> Result<()> {
+        let Some(gathering) = self.gathering.take() else { return Ok(()) };
+        let ended = async {
+            let mut gathered = gathering.end()?;
+            let mut rows = gathered.rows()?;
+            while let Some(batch) = rows.try_next().await? {
+                let (rows, kinds) = apart(&batch)?;
+                gathered.writer.take(rows, kinds).await?;
+            }
+            gathered.writer.replaces = Some(gathered.partitions);
+            Ok(gathered.writer)
+        };
+        match ended.await {
+            Ok(writer) => *self = writer,
+            Err(e) => {
+                self.failed = true;
+                return Err(e);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes rows that were checked.
+    async fn take(&mut self, rows: RecordBatch, kinds: Int8Array) -> Result<()> {
         self.taken.push_back((rows, kinds));
         self.pass_on().await?;
         while self.budget.is_exceeded() {
@@ -251,6 +302,7 @@ impl TableWriter {
     /// What writing and compacting yield; what was written already is handed over by a later call.
     pub async fn prepare_commit(&mut self, wait: bool) -> Result<Vec<CommitMessage>> {
         self.usable()?;
+        self.end_gathering().await?;
         self.pass_on().await?;
         let stale: Vec<_> = self.writers.iter().filter(|(_, w)| w.is_stale()).map(|(key, _)| key.clone()).collect();
         for key in stale {
@@ -307,7 +359,8 @@ impl TableWriter {
             if let Some(due) = self.full.as_mut().filter(|_| messages.values().any(|m| !m.new_files.is_empty())) {
                 due.committed(full);
             }
-            return Ok(messages.into_values().collect());
+            let replaces = |message| CommitMessage { replaces: self.replaces.clone(), ..message };
+            return Ok(messages.into_values().map(replaces).collect());
         };
         for (key, message) in messages {
             if let Some(writer) = self.writers.get_mut(&key) {

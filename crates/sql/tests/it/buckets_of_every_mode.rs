@@ -54,6 +54,26 @@ async fn a_row_moves_with_its_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_partitions_that_rows_are_in_are_replaced() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE t (id BIGINT, dt STRING, hr INT, amount INT, PRIMARY KEY (id) NOT ENFORCED) \
+         PARTITIONED BY (dt, hr) WITH ('bucket' = '-1')",
+    )
+    .await;
+    run(&s, "INSERT INTO t VALUES (1, 'd1', 1, 10), (2, 'd1', 2, 20), (3, 'd2', 1, 30), (4, 'd2', 2, 40)").await;
+    // 2 moves to the partition that is replaced, and 1 is gone with what was in it.
+    run(&s, "INSERT OVERWRITE t VALUES (2, 'd1', 1, 21), (5, 'd3', 1, 50)").await;
+    let all = "SELECT id, dt, hr, amount FROM t ORDER BY id";
+    assert_eq!(rows(&s, all).await, ["2|d1|1|21", "3|d2|1|30", "4|d2|2|40", "5|d3|1|50"]);
+    run(&s, "INSERT OVERWRITE t PARTITION (dt = 'd2') (id, hr, amount) VALUES (6, 1, 60), (5, 1, 51)").await;
+    assert_eq!(rows(&s, all).await, ["2|d1|1|21", "4|d2|2|40", "5|d2|1|51", "6|d2|1|60"]);
+    run(&s, "INSERT OVERWRITE t SELECT * FROM t WHERE false").await;
+    assert_eq!(rows(&s, "SELECT count(*) FROM t").await, ["4"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rescale_is_called() {
     let s = session();
     run(

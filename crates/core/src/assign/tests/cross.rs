@@ -270,6 +270,72 @@ fn a_partition_is_overwritten_among_others() {
     check(&sum, &[(2, 1, Some(20)), (3, 2, Some(33)), (4, 2, Some(4)), (9, 1, Some(90))]);
 }
 
+/// Replaces the partitions that rows are in; the keys of some are in others, which stay.
+async fn overwrite_dynamically(table: &Table, target: Overwrite, rows: &[Row]) -> CommitOutcome {
+    let mut writer = table.batch_overwriter("over").await.unwrap();
+    for some in rows.chunks(3) {
+        writer.write(&batch(some), None).await.unwrap();
+    }
+    let messages = writer.prepare_commit(true).await.unwrap();
+    let again = writer.write(&batch(&[(1, 1, None)]), None).await.unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Invalid, "what is replaced is settled");
+    writer.close().await.unwrap();
+    table.committer("over").overwrite(target, Commit::batch(messages)).await.unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_partitions_that_rows_are_in_are_overwritten(
+        old in prop::collection::btree_map(0..20i32, (0..4i32, prop::option::of(0..100i32)), 0..15),
+        new in prop::collection::vec((0..20i32, 0..3i32, prop::option::of(100..200i32)), 0..12),
+        named in any::<bool>(),
+        compacts in any::<bool>(),
+    ) {
+        block_on(async {
+            let table = table(memory(), of(&[])).await;
+            let rows: Vec<Row> = old.iter().map(|(k, (p, v))| (*k, *p, *v)).collect();
+            if !rows.is_empty() {
+                write(&table, 1, &rows).await;
+            }
+            let target = if named { Overwrite::Partition(BTreeMap::new()) } else { Overwrite::Dynamic };
+            let outcome = overwrite_dynamically(&table, target, &new).await;
+            assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
+            let gone: Vec<i32> = new.iter().map(|(_, p, _)| *p).collect();
+            let mut model = old.clone();
+            model.retain(|_, (p, _)| !gone.contains(p));
+            model.extend(new.iter().map(|(k, p, v)| (*k, (*p, *v))));
+            assert_eq!(read(&table).await, model);
+            if compacts && !model.is_empty() {
+                let compacted = table.compact(None, true).await.unwrap();
+                commit(&table, "compact", 1, compacted).await;
+                assert_eq!(read(&table).await, model);
+            }
+            // Keys are still known to be where they are.
+            write(&table, 2, &[(3, 2, Some(7))]).await;
+            model.insert(3, (2, Some(7)));
+            assert_eq!(read(&table).await, model);
+        });
+    }
+}
+
+/// Others have written since the keys were looked for.
+#[test]
+fn overwriting_the_partitions_that_rows_are_in_is_refused_when_others_wrote() {
+    block_on(async {
+        let table = table(memory(), of(&[])).await;
+        write(&table, 1, &[(1, 1, Some(1)), (3, 2, Some(3))]).await;
+        let mut writer = table.batch_overwriter("over").await.unwrap();
+        let messages = prepare(&mut writer, &[(9, 1, Some(90))]).await;
+        writer.close().await.unwrap();
+        write(&table, 2, &[(9, 2, Some(9))]).await;
+        let outcome = table.committer("over").overwrite(Overwrite::Dynamic, Commit::batch(messages)).await;
+        assert!(matches!(outcome.unwrap(), CommitOutcome::Conflict(_)));
+        assert_eq!(read(&table).await.len(), 3);
+    });
+}
+
 /// Rows of others may have the keys that were looked for.
 #[test]
 fn overwriting_a_partition_is_refused_when_others_wrote() {
