@@ -144,7 +144,9 @@ fn cuts(name: &str) -> bool {
 }
 
 fn campaign(args: &Args) -> bool {
-    let campaign = Campaign::run(args.seeds.clone(), Duration::from_secs(args.seconds), args.scale);
+    let scales: &[Scale] =
+        if args.scale.name == Scale::LARGE.name { &[Scale::LARGE] } else { &[Scale::SMALL, Scale::LARGE] };
+    let campaign = Campaign::run(&args.seeds, Duration::from_secs(args.seconds), scales);
     let page = campaign.page(&args.date, &args.commit);
     match &args.out {
         Some(path) => std::fs::write(path, page).unwrap(),

@@ -18,11 +18,10 @@ const PLANT_SEEDS: u64 = 300;
 /// What a campaign has found.
 #[derive(Debug, Default)]
 pub struct Campaign {
-    seeds: u64,
-    effects: u64,
+    histories: Vec<Histories>,
     twice: u64,
-    failed: BTreeMap<u64, String>,
-    unequal: Vec<u64>,
+    failed: BTreeMap<(&'static str, u64), String>,
+    unequal: Vec<(&'static str, u64)>,
     coverage: Coverage,
     actions: BTreeMap<&'static str, u64>,
     trials: Vec<Trial>,
@@ -32,20 +31,31 @@ pub struct Campaign {
     seconds: u64,
 }
 
+/// Histories of one scale.
+#[derive(Debug)]
+struct Histories {
+    scale: Scale,
+    seeds: std::ops::Range<u64>,
+    effects: u64,
+}
+
 impl Campaign {
-    /// Runs histories of these seeds until the time is over, then the bugs, the cuts and the decoders. Says on stderr how
-    /// far it is.
-    pub fn run(seeds: std::ops::Range<u64>, time: Duration, scale: Scale) -> Self {
+    /// Runs histories of these seeds until the time is over, which the scales share, then the bugs, the cuts and the decoders. Says
+    /// on stderr how far it is.
+    pub fn run(seeds: &std::ops::Range<u64>, time: Duration, scales: &[Scale]) -> Self {
         let begin = Instant::now();
         let mut campaign = Self::default();
-        for seed in seeds {
-            if begin.elapsed() > time {
-                break;
+        for (share, scale) in (1..).zip(scales) {
+            let until = time * share / u32::try_from(scales.len()).unwrap();
+            let mut histories = Histories { scale: *scale, seeds: seeds.start..seeds.start, effects: 0 };
+            while begin.elapsed() < until && histories.seeds.end < seeds.end {
+                histories.effects += campaign.one(histories.seeds.end, *scale);
+                histories.seeds.end += 1;
+                if histories.seeds.end % 50 == 0 {
+                    eprintln!("sim: {} seeds {:?}, {} failed", scale.name, histories.seeds, campaign.failed.len());
+                }
             }
-            campaign.one(seed, scale);
-            if campaign.seeds % 50 == 0 {
-                eprintln!("sim: {} seeds, {} failed", campaign.seeds, campaign.failed.len());
-            }
+            campaign.histories.push(histories);
         }
         for hazard in Hazard::ALL {
             let trial = trial(*hazard, 0..PLANT_SEEDS);
@@ -62,10 +72,8 @@ impl Campaign {
         campaign
     }
 
-    fn one(&mut self, seed: u64, scale: Scale) {
+    fn one(&mut self, seed: u64, scale: Scale) -> u64 {
         let Outcome { digest, effects, violations, coverage, actions, shape, .. } = run(seed, &Setup::default(), scale);
-        self.seeds += 1;
-        self.effects += effects;
         self.coverage.add(&coverage);
         for (action, count) in actions {
             *self.actions.entry(action).or_default() += count;
@@ -73,13 +81,14 @@ impl Campaign {
         if seed.is_multiple_of(TWICE) || !violations.is_empty() {
             self.twice += 1;
             if run(seed, &Setup::default(), scale).digest != digest {
-                self.unequal.push(seed);
+                self.unequal.push((scale.name, seed));
             }
         }
         if let Some(first) = violations.first() {
-            eprintln!("sim: seed {seed} failed: {shape:?}: {first}");
-            self.failed.insert(seed, first.to_string().lines().next().unwrap_or_default().to_owned());
+            eprintln!("sim: {} seed {seed} failed: {shape:?}: {first}", scale.name);
+            self.failed.insert((scale.name, seed), first.to_string().lines().next().unwrap_or_default().to_owned());
         }
+        effects
     }
 
     /// Whether everything held.
@@ -110,8 +119,12 @@ impl Campaign {
             self.seconds
         );
         let _ = writeln!(page, "| figure | value |\n|---|---|");
+        let histories = self.histories.iter().map(|Histories { scale, seeds, effects }| {
+            let count = seeds.end - seeds.start;
+            format!("{count} {} (seeds {} to {}) × {}", scale.name, seeds.start, seeds.end, effects / count.max(1))
+        });
         let rows = [
-            ("F1 histories × store operations", format!("{} × {}", self.seeds, self.effects / self.seeds.max(1))),
+            ("F1 histories × store operations", histories.collect::<Vec<_>>().join("; ")),
             ("F1 actions of actors", all.to_string()),
             (
                 "F2 commits attempted / acknowledged",
@@ -158,11 +171,11 @@ impl Campaign {
         if self.failed.is_empty() && self.unequal.is_empty() {
             let _ = writeln!(page, "None.");
         }
-        for (seed, what) in &self.failed {
-            let _ = writeln!(page, "- {seed}: {what}");
+        for ((scale, seed), what) in &self.failed {
+            let _ = writeln!(page, "- {scale} {seed}: {what}");
         }
-        for seed in &self.unequal {
-            let _ = writeln!(page, "- {seed}: not the same history twice");
+        for (scale, seed) in &self.unequal {
+            let _ = writeln!(page, "- {scale} {seed}: not the same history twice");
         }
     }
 

@@ -31,6 +31,8 @@ const LATE_MILLIS: u64 = 10_000;
 /// How much happens in a history.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
+    /// Its name.
+    pub name: &'static str,
     /// Writers.
     pub writers: usize,
     /// Commits of each.
@@ -45,9 +47,10 @@ pub struct Scale {
 
 impl Scale {
     /// A history of a second or so without optimisation.
-    pub const SMALL: Self = Self { writers: 2, commits: 6, compactors: 1, readers: 1, steps: 500_000 };
+    pub const SMALL: Self = Self { name: "small", writers: 2, commits: 6, compactors: 1, readers: 1, steps: 500_000 };
     /// A history for campaigns.
-    pub const LARGE: Self = Self { writers: 4, commits: 40, compactors: 2, readers: 3, steps: 20_000_000 };
+    pub const LARGE: Self =
+        Self { name: "large", writers: 4, commits: 40, compactors: 2, readers: 3, steps: 20_000_000 };
 }
 
 /// What came of a history.

@@ -12,8 +12,7 @@ const PREFIX: &str = "at-";
 
 /// Tags snapshots, reads what it has tagged, and removes tags.
 pub async fn run(actor: Actor) {
-    loop {
-        actor.rest(8_000).await;
+    while actor.comes_again(8_000).await {
         if let Err(e) = once(&actor).await {
             actor.judge("a tag", &e);
         }
@@ -41,8 +40,12 @@ pub async fn once(actor: &Actor) -> Result<()> {
         return Ok(());
     }
     let Some(name) = names.first() else { return Ok(()) };
-    let snapshot = Arc::new(tags.get(name).await?.snapshot);
-    super::read::check(actor, &table, &snapshot).await?;
+    // One that stood still and goes on may remove it meanwhile.
+    let Some(tag) = tags.find(name).await? else { return Ok(()) };
+    match super::read::check(actor, &table, &Arc::new(tag.snapshot)).await {
+        Err(e) if e.kind() == ErrorKind::NotFound && tags.find(name).await?.is_none() => return Ok(()),
+        result => result?,
+    }
     if actor.chance(2) {
         tags.delete(name).await?;
     }
