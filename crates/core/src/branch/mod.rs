@@ -3,9 +3,9 @@
 //! A branch is a folder of schemas, snapshots and tags. Files of its data lie with those of the table, so nothing is copied when
 //! it is made, and nothing but metadata goes when it is deleted.
 //!
-//! Invariant: a branch is made when it has the table's first schema, which is brought last and goes first. What was cut off before
-//! that is listed, so that it can be deleted or made again, but it is no table: nobody reads it, and maintenance spares what is
-//! there of it without asking that anything be there.
+//! Invariant: a branch is made when it has the schema of its snapshots, which is brought after them and goes before them; schemas
+//! that it lacks below that are the table's. What was cut off before is listed, so that it can be deleted or made again, but it is
+//! no table: nobody reads it, and maintenance spares what is there of it without asking that anything be there.
 
 mod fallback;
 mod forward;

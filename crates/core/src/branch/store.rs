@@ -96,7 +96,7 @@ impl Branches {
     pub async fn table(&self, name: &str) -> Result<Table> {
         let options: Options = [("branch", name)].into_iter().collect();
         let table = self.table.with_options(&options)?;
-        if !is_made(&self.table, &table).await? {
+        if !is_made(&table).await? {
             return Err(self.absent(name).await);
         }
         match Schemas::new(&table).latest().await? {
@@ -133,7 +133,7 @@ impl Branches {
         let branch = self.table.with_options(&[("branch", name)].into_iter().collect())?;
         let schemas = Schemas::new(&self.table);
         if self.exists(name).await? {
-            if is_made(&self.table, &branch).await? {
+            if is_made(&branch).await? {
                 return Err(Error::already_exists(format!("branch {name:?}")).with("table", self.table.name()));
             }
             self.storage().delete_dir(&self.path(name)).await?;
@@ -151,8 +151,13 @@ impl Branches {
                 None => return Err(Error::not_found("no table").with("table", self.table.name())),
             },
         };
-        // From the newest on: where this ends too early, the first one is not there.
-        for id in schemas.list().await?.into_iter().rev().filter(|id| *id <= newest) {
+        let mut ids = schemas.list().await?;
+        ids.retain(|id| *id <= newest);
+        // The schema of the snapshot comes last, when everything else is there. Without one nothing needs those before the newest.
+        if tag.is_none() {
+            ids.reverse();
+        }
+        for id in ids {
             self.copy_schema(&schemas, &Schemas::new(&branch), id).await?;
         }
         Ok(())
@@ -208,18 +213,20 @@ impl Branches {
     }
 }
 
-/// Whether the making of a branch of a table came to its end: the table's first schema is what is brought last.
+/// Whether the making of a branch came to its end: it has the schema of its snapshots, which is brought last.
 ///
 /// # Errors
-/// `Unavailable` when the store fails.
-pub(crate) async fn is_made(table: &Table, branch: &Table) -> Result<bool> {
-    let there = Schemas::new(branch).list().await?;
-    if there.is_empty() || there.contains(&SchemaId(0)) {
-        return Ok(!there.is_empty());
+/// `Unavailable` when the store fails, `Corrupt` with the path of a snapshot that cannot be read.
+pub(crate) async fn is_made(branch: &Table) -> Result<bool> {
+    let Some(newest) = Schemas::new(branch).list().await?.pop() else { return Ok(false) };
+    let snapshots = Snapshots::new(branch);
+    let Some(first) = snapshots.list().await?.first().copied() else { return Ok(true) };
+    match snapshots.get(first).await {
+        Ok(snapshot) => Ok(snapshot.schema_id <= newest),
+        // It expired meanwhile.
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
+        Err(e) => Err(e),
     }
-    // Somebody has removed old schemas of the table.
-    let first = Schemas::new(table).list().await?.first().copied();
-    Ok(first.is_none_or(|first| there.contains(&first)))
 }
 
 /// A branch's name becomes part of a folder's, and must not look like a number.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use linn_format::datum::Datum;
 use linn_format::schema::SchemaChange;
 use linn_format::types::{DataType, Kind};
-use linn_format::{ErrorKind, SnapshotId};
+use linn_format::{ErrorKind, SchemaId, SnapshotId};
 
 use super::Branches;
 use crate::commit::{Commit, CommitMessage};
@@ -154,46 +154,56 @@ async fn a_fast_forward_that_is_cut_short_is_done_by_doing_it_again() {
 
 #[tokio::test]
 async fn regress_a_branch_whose_making_was_cut_short_is_made_by_making_it_again() {
-    let mut cuts = 0;
-    for (cut, applied) in (0..).flat_map(|cut| [(cut, false), (cut, true)]) {
-        let (store, table) = tagged().await;
-        let faulty = Faulty::new(store);
-        faulty.stop_after(cut, applied);
-        let broken = Table::new("db.t", "db.db/t", table.schema().clone(), env(Arc::new(faulty.clone()), 3));
-        let _ = Branches::new(&broken).create("b", Some("t")).await;
-        if !faulty.stopped() {
-            break;
+    for tag in [Some("late"), None] {
+        let mut cuts = 0;
+        for (cut, applied) in (0..).flat_map(|cut| [(cut, false), (cut, true)]) {
+            let (store, table) = altered().await;
+            let faulty = Faulty::new(store);
+            faulty.stop_after(cut, applied);
+            let broken = Table::new("db.t", "db.db/t", table.schema().clone(), env(Arc::new(faulty.clone()), 3));
+            let _ = Branches::new(&broken).create("b", tag).await;
+            if !faulty.stopped() {
+                break;
+            }
+            cuts += 1;
+            let branches = Branches::new(&table);
+            match branches.create("b", tag).await {
+                Ok(()) => {}
+                // Only the answer was lost, or what nothing needs.
+                Err(e) => {
+                    assert!(e.kind() == ErrorKind::AlreadyExists && (applied || tag.is_none()), "after {cut}: {e:?}")
+                }
+            }
+            let b = branches.table("b").await.unwrap();
+            assert_eq!(files(&b).await.len(), tag.map_or(0, |_| 5), "after {cut}");
+            assert_eq!(b.schema().id, SchemaId(2), "after {cut}");
+            assert!(Schemas::new(&b).list().await.unwrap().len() == 3 || tag.is_none(), "after {cut}");
+            assert_eq!(branches.create("b", tag).await.unwrap_err().kind(), ErrorKind::AlreadyExists);
         }
-        cuts += 1;
-        let branches = Branches::new(&table);
-        match branches.create("b", Some("t")).await {
-            Ok(()) => {}
-            // Only the answer was lost.
-            Err(e) => assert!(e.kind() == ErrorKind::AlreadyExists && applied, "after {cut}: {e:?}"),
-        }
-        assert_eq!(files(&branches.table("b").await.unwrap()).await, ["f1", "f2"], "after {cut}");
-        assert_eq!(branches.create("b", Some("t")).await.unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert!(cuts >= 4, "{cuts}");
     }
-    assert!(cuts >= 4, "{cuts}");
+}
+
+/// A table whose schema has changed twice, with rows of each, and the tag `late`.
+async fn altered() -> (Arc<Memory>, Table) {
+    let (store, mut table) = tagged().await;
+    for (identifier, n) in [(4, "3"), (5, "4")] {
+        let set = SchemaChange::SetOption { key: "snapshot.num-retained.min".into(), value: n.into() };
+        let schema = Schemas::new(&table).commit(&table, &[set]).await.unwrap();
+        table = Table::new("db.t", "db.db/t", (*schema).clone(), env(store.clone(), 3));
+        commit(&table, identifier, &format!("f{identifier}")).await;
+    }
+    table.create_tag("late", TagOf::Latest, Retained::Default).await.unwrap();
+    (store, table)
 }
 
 #[tokio::test]
 async fn what_was_not_made_is_no_table() {
-    let (store, table) = tagged().await;
-    let add = SchemaChange::SetOption { key: "snapshot.num-retained.min".into(), value: "3".into() };
-    Schemas::new(&table).commit(&table, &[add]).await.unwrap();
-    commit(&table, 4, "f4").await;
-    let table = Table::new(
-        "db.t",
-        "db.db/t",
-        (*Schemas::new(&table).latest().await.unwrap().unwrap()).clone(),
-        env(store.clone(), 3),
-    );
-    commit(&table, 5, "f5").await;
-    table.create_tag("late", TagOf::Latest, Retained::Default).await.unwrap();
+    let (store, table) = altered().await;
     let branches = Branches::new(&table);
     let make = async || branches.create("b", Some("late")).await;
-    for missing in [&["schema-0"][..], &["schema-0", "schema-1"]] {
+    // Cut off before any schema came, and before the last one.
+    for missing in [&["schema-0", "schema-1", "schema-2"][..], &["schema-1", "schema-2"], &["schema-2"]] {
         make().await.unwrap();
         for name in missing {
             store.delete(&format!("db.db/t/branch/branch-b/schema/{name}")).await.unwrap();
@@ -205,9 +215,32 @@ async fn what_was_not_made_is_no_table() {
         }
         make().await.unwrap();
         assert_eq!(files(&branches.table("b").await.unwrap()).await.len(), 5);
-        store.delete("db.db/t/branch/branch-b/schema/schema-0").await.unwrap();
+        store.delete("db.db/t/branch/branch-b/schema/schema-2").await.unwrap();
         branches.delete("b").await.unwrap();
         assert!(branches.list().await.unwrap().is_empty());
+    }
+}
+
+/// The reference's 0.9 brings the schema of the tag alone, and of an empty branch the newest.
+#[tokio::test]
+async fn regress_a_branch_with_its_newest_schema_alone_is_whole() {
+    for tag in [Some("late"), None] {
+        let (store, table) = altered().await;
+        let branches = Branches::new(&table);
+        branches.create("b", tag).await.unwrap();
+        for name in ["schema-0", "schema-1"] {
+            store.delete(&format!("db.db/t/branch/branch-b/schema/{name}")).await.unwrap();
+        }
+        let fresh = Table::new("db.t", "db.db/t", table.schema().clone(), env(store.clone(), 3));
+        let (branches, before) = (Branches::new(&fresh), tag.map_or(0, |_| 5));
+        let b = branches.table("b").await.unwrap();
+        assert_eq!(files(&b).await.len(), before);
+        assert_eq!(Schemas::new(&b).get(SchemaId(0)).await.unwrap().options.get("snapshot.num-retained.min"), None);
+        assert_eq!(Schemas::new(&b).get(SchemaId(3)).await.unwrap_err().kind(), ErrorKind::NotFound);
+        commit(&b, 9, "g").await;
+        // It is somebody's, and not made anew.
+        assert_eq!(branches.create("b", tag).await.unwrap_err().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(files(&branches.table("b").await.unwrap()).await.len(), before + 1);
     }
 }
 

@@ -228,7 +228,7 @@ pub(super) async fn of_new_branches(table: &Table, known: &HashSet<String>) -> R
         if !is_new {
             continue;
         }
-        let is_made = is_made(table, &branch).await?;
+        let is_made = is_made(&branch).await?;
         let tagged = tags(&branch).await?.into_iter().map(|(_, snapshot)| snapshot);
         if is_made {
             guard.whole.extend(tagged)

@@ -32,18 +32,22 @@ impl SchemaCache {
 pub struct Schemas {
     storage: Arc<dyn Storage>,
     dir: String,
+    /// Those of the main branch, where this is another one.
+    main: Option<String>,
     cache: Arc<SchemaCache>,
 }
 
 impl Schemas {
     /// The schemas of the table's branch.
     pub fn new(table: &Table) -> Self {
-        Self { storage: Arc::clone(table.storage()), dir: table.schema_dir(), cache: Arc::clone(table.schema_cache()) }
+        let main = table.branch().map(|_| format!("{}/schema", table.path()));
+        let (storage, cache) = (Arc::clone(table.storage()), Arc::clone(table.schema_cache()));
+        Self { storage, dir: table.schema_dir(), main, cache }
     }
 
     /// The schemas of the table (main branch) at a path, for who does not know any of its schemas yet.
     pub fn at(storage: Arc<dyn Storage>, table_path: &str) -> Self {
-        Self { storage, dir: format!("{}/schema", table_path.trim_end_matches('/')), cache: Arc::default() }
+        Self { storage, dir: format!("{}/schema", table_path.trim_end_matches('/')), main: None, cache: Arc::default() }
     }
 
     pub(crate) fn path(&self, id: SchemaId) -> String {
@@ -66,7 +70,7 @@ impl Schemas {
         }
     }
 
-    /// One schema.
+    /// One schema. Older ones than a branch has are those of the table that it was made from: not every writer brings them all.
     ///
     /// # Errors
     /// `NotFound` when there is none of this number, `Corrupt` with the path when it cannot be read as one.
@@ -74,8 +78,7 @@ impl Schemas {
         if let Some(schema) = self.cache.0.lock().get(&id) {
             return Ok(Arc::clone(schema));
         }
-        let path = self.path(id);
-        let bytes = self.storage.read(&path, None).await?;
+        let (path, bytes) = self.bytes(id).await?;
         let schema = TableSchema::from_json(&bytes).context("path", &path)?;
         if schema.id != id {
             return Err(
@@ -85,6 +88,20 @@ impl Schemas {
         let schema = Arc::new(schema);
         self.cache.0.lock().insert(id, Arc::clone(&schema));
         Ok(schema)
+    }
+
+    async fn bytes(&self, id: SchemaId) -> Result<(String, Bytes)> {
+        let path = self.path(id);
+        match (self.storage.read(&path, None).await, &self.main) {
+            (Err(e), Some(main)) if e.kind() == ErrorKind::NotFound => {
+                if self.list().await?.first().is_none_or(|first| *first < id) {
+                    return Err(e);
+                }
+                let path = format!("{main}/schema-{id}");
+                self.storage.read(&path, None).await.map(|bytes| (path, bytes))
+            }
+            (bytes, _) => bytes.map(|bytes| (path, bytes)),
+        }
     }
 
     /// Writes the first schema of a new table.

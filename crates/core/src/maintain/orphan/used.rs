@@ -39,7 +39,7 @@ pub(super) async fn spare(table: &Table, candidates: &mut HashMap<String, Doomed
     for _ in 0..ROUNDS {
         let mut new = false;
         for at in other_branches(table).await?.into_iter().chain([table.clone()]) {
-            let branch = Branch { is_made: is_made(table, &at).await?, table: at };
+            let branch = Branch { is_made: is_made(&at).await?, table: at };
             for (user, snapshot) in users(&branch, &read).await? {
                 used.spare(&branch, &user, &snapshot, candidates).await?;
                 read.insert(user);
