@@ -108,7 +108,7 @@ impl Table {
 }
 
 async fn copy(table: &Table, plan: &Plan, writer: &mut TableWriter) -> Result<Vec<CommitMessage>> {
-    let read = table.read().build()?;
+    let read = table.read().strict().build()?;
     for split in &plan.splits {
         let mut rows = read.stream(split).await?;
         while let Some(batch) = rows.next().await {

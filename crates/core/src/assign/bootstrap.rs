@@ -39,7 +39,7 @@ pub(super) async fn load(
         splits.retain(|split| split.files.iter().any(|file| file.creation_time.is_none_or(|time| time >= oldest)));
     }
     let twice = if ttl.is_some() { Twice::Newer } else { Twice::Refuse };
-    let read = table.read().project(&table.schema().primary_keys)?.build()?;
+    let read = table.read().project(&table.schema().primary_keys)?.strict().build()?;
     let one = |split: Split| {
         let read = read.clone();
         async move {

@@ -13,7 +13,7 @@ use linn_format::{BatchStream, Result};
 use roaring::RoaringTreemap;
 
 use super::files::{BucketFiles, Output, Sink};
-use crate::file::{FileKind, FileQuery, RollingWriter, extra_file_path, place_of, read_remaining};
+use crate::file::{FileKind, FileQuery, RollingWriter, Tolerance, extra_file_path, place_of, read_remaining};
 use crate::merge::key_value_fields;
 use crate::storage::{IoLimit, Limited};
 use crate::table::Table;
@@ -47,6 +47,7 @@ impl BucketFiles for TableFiles {
             filter: None,
             exact_filter: false,
             batch_size: self.batch_size,
+            tolerance: Tolerance::default(),
         };
         read_remaining(&self.table, &self.partition, self.bucket, file, deleted, query).await
     }

@@ -12,6 +12,7 @@ mod range;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod tolerance;
 mod write;
 mod zip;
 
@@ -20,6 +21,7 @@ pub use place::{Place, extra_file_path, place_of};
 pub use query::{FileQuery, read_file, read_positions, read_remaining};
 pub use range::StoredFile;
 pub(crate) use rows::matching;
+pub use tolerance::Tolerance;
 pub use write::{FileKind, RollingWriter};
 pub use zip::{read_group, row_groups};
 

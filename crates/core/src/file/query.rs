@@ -19,6 +19,7 @@ use linn_format::{BatchStream, Error, Result, ResultExt};
 use roaring::RoaringTreemap;
 
 use super::rows::{self, Tracking};
+use super::tolerance::Tolerance;
 use super::{ROW_POSITION_ID, StoredFile, index, place_of, row_id_field};
 use crate::scan::DeletionFile;
 use crate::schema::Schemas;
@@ -36,6 +37,8 @@ pub struct FileQuery {
     pub exact_filter: bool,
     /// Rows in a batch at the most.
     pub batch_size: usize,
+    /// Which faults of the file end its rows.
+    pub tolerance: Tolerance,
 }
 
 /// Streams a file of one bucket, without the rows that `deletion` removes.
@@ -128,7 +131,8 @@ async fn remaining(
         deleted,
         batch_size: query.batch_size,
     };
-    let batches = open(table, partition, bucket, file, read).await?;
+    let opened = open(table, partition, bucket, file, read).await;
+    let batches = query.tolerance.rows(table, file, opened)?;
     let after = query.filter.filter(|_| query.exact_filter && !complete);
     let (fields, name) = (query.fields, file.file_name.clone());
     let resolved = batches.map(move |batch| {
@@ -245,7 +249,8 @@ async fn tracked(
         deleted: None,
         batch_size: query.batch_size,
     };
-    let batches = open(table, partition, bucket, file, read).await?;
+    let opened = open(table, partition, bucket, file, read).await;
+    let batches = query.tolerance.rows(table, file, opened)?;
     let mut tracking = Tracking::new(file, query.fields, deleted);
     let filter = query.filter.filter(|_| query.exact_filter);
     let name = file.file_name.clone();

@@ -16,7 +16,7 @@ use super::fold::fold;
 use super::waiting::{Waiting, known_counts};
 use crate::append::delete_file;
 use crate::commit::CommitMessage;
-use crate::file::{FileQuery, read_file};
+use crate::file::{FileQuery, Tolerance, read_file};
 use crate::merge::key_value_fields;
 use crate::table::Table;
 use crate::write::{MemoryBudget, TableWriter};
@@ -137,6 +137,7 @@ async fn replay(
         filter: None,
         exact_filter: false,
         batch_size: BATCH,
+        tolerance: Tolerance::default(),
     };
     for file in &waiting.files {
         let mut batches = read_file(table, &waiting.partition, POSTPONED, file, None, query.clone()).await?;

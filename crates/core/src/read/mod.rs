@@ -25,7 +25,7 @@ use linn_format::{BatchStream, Error, Result};
 pub use change::kinds_of;
 pub use prefetch::prefetch;
 
-use crate::file::{FileQuery, check_blobs, matching, read_file, read_group, row_groups};
+use crate::file::{FileQuery, Tolerance, check_blobs, matching, read_file, read_group, row_groups};
 use crate::merge::{KeyOrder, LeveledStream, MergeSpec, SizedRun, SpillLimit, bounded, merge_levels, sections};
 use crate::postpone::POSTPONED;
 use crate::scan::{Content, DeletionFile, Split};
@@ -44,6 +44,7 @@ impl Table {
             limit: None,
             sequence_numbers: false,
             unmatched: Unmatched::Dropped,
+            strict: false,
         }
     }
 }
@@ -57,6 +58,7 @@ pub struct ReadBuilder {
     limit: Option<usize>,
     sequence_numbers: bool,
     unmatched: Unmatched,
+    strict: bool,
 }
 
 /// What becomes of a change whose row the filter does not let through.
@@ -125,12 +127,19 @@ impl ReadBuilder {
         self
     }
 
+    /// Whatever the options say of lost and corrupt files: what is read is written again, or relied on.
+    #[must_use]
+    pub(crate) fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
     /// Checks the description.
     ///
     /// # Errors
     /// `Invalid` when the table's options contradict its schema, `Unsupported` naming the feature.
     pub fn build(self) -> Result<Read> {
-        let Self { table, fields, filter, limit, sequence_numbers, unmatched } = self;
+        let Self { table, fields, filter, limit, sequence_numbers, unmatched, strict } = self;
         if sequence_numbers && !table.schema().is_primary_key_table() {
             return Err(
                 Error::invalid("rows without a primary key have no sequence number").with("table", table.name())
@@ -164,7 +173,9 @@ impl ReadBuilder {
             None => arrow_schema(&fields)?,
         };
         let change = change::Shape::of(&schema, sequence_numbers, unmatched)?;
-        let inner = Inner { table, fields, read_fields, spelling, filter, limit, merge, batch_size, schema, change };
+        let tolerance = if strict { Tolerance::default() } else { Tolerance::of(&table)? };
+        let inner =
+            Inner { table, fields, read_fields, spelling, filter, limit, merge, batch_size, tolerance, schema, change };
         Ok(Read { inner: Arc::new(inner) })
     }
 }
@@ -191,6 +202,7 @@ struct Inner {
     limit: Option<usize>,
     merge: Option<Merge>,
     batch_size: usize,
+    tolerance: Tolerance,
     schema: SchemaRef,
     /// What changes look like.
     change: change::Shape,
@@ -218,6 +230,7 @@ impl Inner {
             filter: self.filter.clone(),
             exact_filter: true,
             batch_size: self.batch_size,
+            tolerance: self.tolerance,
         }
     }
 }
@@ -370,6 +383,7 @@ impl Read {
                     filter: filter.clone(),
                     exact_filter,
                     batch_size: this.batch_size,
+                    tolerance: this.tolerance,
                 };
                 let level = file.level;
                 async move {

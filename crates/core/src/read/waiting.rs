@@ -85,6 +85,7 @@ async fn sorted(
             filter: filter.clone(),
             exact_filter: false,
             batch_size: this.batch_size,
+            tolerance: this.tolerance,
         };
         let mut batches = read_file(&this.table, &split.partition, POSTPONED, &file, None, query).await?;
         while let Some(batch) = batches.next().await.transpose()? {

@@ -23,6 +23,7 @@ use crate::postpone::{self, POSTPONED, Waiting};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::View;
+use crate::tag::protect;
 
 /// Which files of a snapshot are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +51,13 @@ impl Scan {
             return self.plan_increment(increment).await;
         }
         match self.travel().await? {
-            Some(snapshot) => self.plan_part(&snapshot, Part::All).await,
+            Some(snapshot) => {
+                // Who names a snapshot sees to it that it stays.
+                if self.snapshot.is_none() {
+                    protect(&self.table, &snapshot).await?;
+                }
+                self.plan_part(&snapshot, Part::All).await
+            }
             None => Ok(Plan::default()),
         }
     }

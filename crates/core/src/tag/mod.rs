@@ -9,6 +9,7 @@ mod batch;
 mod expire;
 mod pair;
 mod period;
+mod read;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,8 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 pub use expire::{Expired, OlderThan};
 pub(crate) use pair::automatic_pair;
+pub use read::READ_TAG_PREFIX;
+pub(crate) use read::protect;
 pub use store::{Tagged, Tags};
 
 use crate::maintain::free_tagged;

@@ -187,7 +187,7 @@ const FOREIGN: &[OptionDef] = &[
     write::WRITE_BUFFER_FOR_APPEND,
 ];
 
-/// Layouts that only make reading faster, joins, marks, and gentler failures.
+/// Layouts that only make reading faster, joins, and marks.
 const INERT: &[OptionDef] = &[
     blob::VARIANT_SHREDDING_SCHEMA,
     commit::MANIFEST_SORT_ENABLED,
@@ -198,9 +198,6 @@ const INERT: &[OptionDef] = &[
     partition::PARTITION_MARK_DONE_ACTION_CUSTOM_CLASS,
     partition::PARTITION_TIMESTAMP_FORMAT_STRICT,
     scan::SCAN_FALLBACK_BRANCH_READ_FAIL_FAST,
-    scan::SCAN_IGNORE_CORRUPT_FILES,
-    scan::SCAN_IGNORE_LOST_FILES,
-    scan::SCAN_PLAN_AUTO_TAG_FOR_READ_TIME_RETAINED,
     scan::SCAN_PLAN_SORT_PARTITION,
 ];
 

@@ -1,5 +1,7 @@
 //! Scans: where they start, how they are cut into splits (spec: features.md B11).
 
+use std::time::Duration;
+
 use crate::Result;
 use crate::options::table::{index, scan};
 use crate::options::{Options, ScanMode};
@@ -81,6 +83,30 @@ impl Options {
     /// `Invalid` for text that is no number.
     pub fn scan_watermark(&self) -> Result<Option<i64>> {
         self.long_opt(&scan::SCAN_WATERMARK)
+    }
+
+    /// `scan.plan-auto-tag-for-read.time-retained`: for how long the snapshot of a batch read is tagged, where it is.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no time.
+    pub fn scan_read_tag_time(&self) -> Result<Option<Duration>> {
+        self.duration_opt(&scan::SCAN_PLAN_AUTO_TAG_FOR_READ_TIME_RETAINED)
+    }
+
+    /// `scan.ignore-lost-files`.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is neither true nor false.
+    pub fn scan_ignore_lost_files(&self) -> Result<bool> {
+        self.bool(&scan::SCAN_IGNORE_LOST_FILES)
+    }
+
+    /// `scan.ignore-corrupt-files`.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is neither true nor false.
+    pub fn scan_ignore_corrupt_files(&self) -> Result<bool> {
+        self.bool(&scan::SCAN_IGNORE_CORRUPT_FILES)
     }
 
     /// `scan.version`: a tag name or a snapshot id.
