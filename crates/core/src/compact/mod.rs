@@ -3,6 +3,7 @@
 //! Picks and plans are pure; runs happen on the compaction pool. Invariant: a compaction never changes what a read of
 //! the bucket returns.
 
+mod aside;
 mod bucket;
 mod changes;
 mod dedicated;

@@ -11,6 +11,7 @@ use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::{FileKind, IndexManifestEntry};
 use linn_format::types::DataField;
 
+use super::aside::aside;
 use super::changes::Changes;
 use super::expire::Expiry;
 use super::files::{BucketFiles, Output, Sink, give_up, read_run};
@@ -159,7 +160,14 @@ impl Task {
             sinks.rows = Some(self.files.write(Output::Data(self.output_level, FileSource::Compact)).await?);
         }
         if changes.is_some() {
-            sinks.changes = Some(self.files.write(Output::Changelog(self.output_level)).await?);
+            let changes = match self.files.write(Output::Changelog(self.output_level)).await {
+                Ok(changes) => changes,
+                Err(e) => {
+                    sinks.abort().await;
+                    return Err(e);
+                }
+            };
+            sinks.changes = Some(if self.ahead && rewrite { aside(&self.env, changes) } else { changes });
         }
         let how = How { keep_deletes: !self.drop_deletes, batch_size: self.batch_size, before, changes };
         for section in sections {

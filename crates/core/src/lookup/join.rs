@@ -1,6 +1,7 @@
 //! Lookups of ascending keys as a walk over sorted files: one cursor for each level, which only moves forward.
 //!
-//! Files between two keys are not opened. What is found comes out as one gather over the batches that it lies in.
+//! Files between two keys are not opened. Where much of what was read is found it comes out as it was read, else as one gather
+//! over the batches that it lies in.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -32,7 +33,12 @@ pub(crate) struct Join {
     marks: Marks,
     /// Whether it matters where records lie.
     needs_places: bool,
+    /// Whether a merge looks at the records that it is asked about only, so that those around them cost nothing.
+    skips: bool,
 }
+
+/// Rows of a batch for each that is found, up to which it is not gathered.
+const SPARSE: usize = 4;
 
 /// What is read of every file.
 struct Reading {
@@ -95,6 +101,7 @@ impl Join {
             vectors: task.vectors.clone(),
             marks: Marks::new(),
             needs_places: task.changes.needs_places,
+            skips: spec.takes_whole_rows(),
         })
     }
 
@@ -108,10 +115,11 @@ impl Join {
 impl Older for Join {
     async fn find(&mut self, keys: &[ArrayRef], rows: usize) -> Result<Found> {
         let wanted = self.reading.encoder.encode(keys, rows)?;
-        let mut found: Vec<Option<u32>> = vec![None; rows];
+        let mut found: Vec<Option<(u32, u32)>> = vec![None; rows];
         let mut settled = vec![false; rows];
         let mut batches: Vec<RecordBatch> = Vec::new();
         let mut picks: Vec<(usize, usize)> = Vec::new();
+        let mut answered: Vec<usize> = Vec::new();
         for level in &mut self.levels {
             level.forget_slot();
             for ((key, answer), settled) in found.iter_mut().enumerate().zip(&mut settled).filter(|(_, s)| !**s) {
@@ -128,21 +136,27 @@ impl Older for Join {
                 if self.vectors.get(file).is_some_and(|dead| dead.contains(position)) {
                     continue;
                 }
-                *answer = Some(picks.len() as u32);
                 let slot = *loaded.slot.get_or_insert_with(|| {
                     batches.push(loaded.batch.clone());
                     batches.len() - 1
                 });
+                *answer = Some((slot as u32, loaded.at as u32));
                 picks.push((slot, loaded.at));
+                answered.push(key);
                 if self.needs_places {
                     mark(&mut self.marks, file, position);
                 }
             }
         }
-        let records = match &self.reading.schema {
-            Some(schema) if !picks.is_empty() => Some(gather(schema, &batches, &picks)?),
-            _ => None,
-        };
+        let Some(schema) = &self.reading.schema else { return Ok(Found { rows: found, records: Vec::new() }) };
+        let around: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        if self.skips && around <= picks.len() * SPARSE {
+            return Ok(Found { rows: found, records: batches });
+        }
+        for (row, key) in (0..).zip(answered) {
+            found[key] = Some((0, row));
+        }
+        let records = if picks.is_empty() { Vec::new() } else { vec![gather(schema, &batches, &picks)?] };
         Ok(Found { rows: found, records })
     }
 }

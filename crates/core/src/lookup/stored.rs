@@ -115,15 +115,14 @@ impl Older for Stored {
                 all.append(&values, &alive);
             }
         }
-        let mut found: Vec<Option<u32>> = vec![None; rows];
-        for (row, key) in all.keys.iter().enumerate() {
-            found[*key] = u32::try_from(row).ok();
+        let mut found = Found { rows: vec![None; rows], ..Found::default() };
+        for (row, key) in (0..).zip(&all.keys) {
+            found.rows[*key] = Some((0, row));
         }
-        let records = match &self.schema {
-            Some(schema) if !all.ends.is_empty() => Some(all.into_batch(schema, &self.shape)?),
-            _ => None,
-        };
-        Ok(Found { rows: found, records })
+        if let Some(schema) = self.schema.as_ref().filter(|_| !all.ends.is_empty()) {
+            found.records.push(all.into_batch(schema, &self.shape)?);
+        }
+        Ok(found)
     }
 }
 

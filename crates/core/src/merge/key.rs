@@ -187,11 +187,15 @@ impl KeyEncoder {
     }
 
     fn narrow<W: Word>(&self, columns: &[ArrayRef], slots: &[Slot], rows: usize) -> Result<Vec<W>> {
-        let mut words = vec![W::default(); rows];
+        let mut words = Vec::with_capacity(rows);
         for (column, slot) in columns.iter().zip(slots) {
+            if column.len() != rows {
+                return Err(Error::internal("a key column is shorter than its batch"));
+            }
             let mask = if self.descending { u64::MAX >> (64 - slot.bits) } else { 0 };
             encode_column(column, slot, mask, &mut words)?;
         }
+        words.resize(rows, W::default());
         Ok(words)
     }
 }
@@ -240,7 +244,7 @@ fn float_bits(v: f32) -> u64 {
     u64::from(if bits & (1 << 31) == 0 { bits | (1 << 31) } else { !bits })
 }
 
-fn encode_column<W: Word>(column: &ArrayRef, slot: &Slot, mask: u64, words: &mut [W]) -> Result<()> {
+fn encode_column<W: Word>(column: &ArrayRef, slot: &Slot, mask: u64, words: &mut Vec<W>) -> Result<()> {
     macro_rules! primitive {
         ($t:ty, $bits:expr) => {{
             let array = column.as_primitive_opt::<$t>().ok_or_else(|| wrong_type(column))?;
@@ -280,31 +284,31 @@ fn wrong_type(column: &ArrayRef) -> Error {
     Error::internal(format!("a key column has the unexpected type {}", column.data_type()))
 }
 
+/// Appends the bits of a column to the words, which the first one starts.
 fn push_all<W: Word>(
     column: &ArrayRef,
     slot: &Slot,
     mask: u64,
-    words: &mut [W],
+    words: &mut Vec<W>,
     bits: impl Fn(usize) -> u64,
 ) -> Result<()> {
-    if column.len() != words.len() {
-        return Err(Error::internal("a key column is shorter than its batch"));
-    }
     match (slot.nullable, column.nulls().filter(|n| n.null_count() > 0)) {
-        (false, None) => {
-            for (i, word) in words.iter_mut().enumerate() {
-                *word = word.push(bits(i) ^ mask, slot.bits);
-            }
-        }
+        (false, None) => extend(words, column.len(), |word, i| word.push(bits(i) ^ mask, slot.bits)),
         (false, Some(_)) => return Err(Error::corrupt("null in a key column that is NOT NULL")),
-        (true, nulls) => {
-            for (i, word) in words.iter_mut().enumerate() {
-                let valid = nulls.is_none_or(|n| n.is_valid(i));
-                *word = word.push(u64::from(valid), 1).push(if valid { bits(i) ^ mask } else { 0 }, slot.bits);
-            }
-        }
+        (true, nulls) => extend(words, column.len(), |word, i| {
+            let valid = nulls.is_none_or(|n| n.is_valid(i));
+            word.push(u64::from(valid), 1).push(if valid { bits(i) ^ mask } else { 0 }, slot.bits)
+        }),
     }
     Ok(())
+}
+
+fn extend<W: Word>(words: &mut Vec<W>, rows: usize, next: impl Fn(W, usize) -> W) {
+    if words.is_empty() {
+        words.extend((0..rows).map(|i| next(W::default(), i)));
+    } else {
+        words.iter_mut().enumerate().for_each(|(i, word)| *word = next(*word, i));
+    }
 }
 
 #[cfg(test)]

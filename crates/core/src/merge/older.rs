@@ -14,13 +14,13 @@ pub(crate) trait Older: Send {
 }
 
 /// What was found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// For each key the row of its record in `records`.
-    pub(crate) rows: Vec<Option<u32>>,
-    /// The records with [`MergeSpec::input_schema`](super::MergeSpec::input_schema); `None` when it is only asked
-    /// whether there are any.
-    pub(crate) records: Option<RecordBatch>,
+    /// For each key where its record is: which of `records`, and the row in it.
+    pub(crate) rows: Vec<Option<(u32, u32)>>,
+    /// Batches with [`MergeSpec::input_schema`](super::MergeSpec::input_schema) that the records are rows of; none when it
+    /// is only asked whether there are any.
+    pub(crate) records: Vec<RecordBatch>,
 }
 
 /// An older record as the merge sees it: no level of a file being merged is as high.

@@ -82,28 +82,31 @@ impl Output {
         settled: &[Settled],
     ) -> Result<RecordBatch> {
         let mut base = Base { stretches: &self.stretches, rows: self.rows, index: None };
-        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len() + 2);
-        let mut patches: Vec<Option<Patch>> = settled.iter().map(|_| None).collect();
-        for &column in columns {
-            let inputs = sources
-                .iter()
-                .map(|s| s.columns.get(column).ok_or_else(|| Error::internal("a source lacks a column")))
-                .collect::<Result<Vec<_>>>()?;
+        let inputs = |column: usize| -> Result<Vec<&ArrayRef>> {
+            let missing = || Error::internal("a source lacks a column");
+            sources.iter().map(|s| s.columns.get(column).ok_or_else(missing)).collect()
+        };
+        let mut arrays: Vec<Option<ArrayRef>> = vec![None; columns.len()];
+        let mut selected: Vec<Vec<usize>> = vec![Vec::new(); settled.len()];
+        for (at, &column) in columns.iter().enumerate() {
             let selection = selection_of.get(column).copied().flatten().filter(|_| !self.folded.is_empty());
-            let patch = match selection.and_then(|s| settled.get(s).zip(patches.get_mut(s))) {
-                None => &Patch::Base,
-                Some((settled, patch)) => {
-                    &*patch.get_or_insert_with(|| Patch::new(base.index(), &self.folded, settled, sources.len()))
-                }
-            };
-            arrays.push(match patch {
-                Patch::Base => base.gather(&inputs)?,
-                Patch::Index { index, null } => {
-                    let computed = selection.and_then(|s| settled.get(s)?.computed.as_ref());
-                    interleave_with(&inputs, *null, computed, index)?
-                }
-            });
+            match selection.and_then(|selection| selected.get_mut(selection)) {
+                Some(places) => places.push(at),
+                None => arrays[at] = Some(base.gather(&inputs(column)?)?),
+            }
         }
+        let mut patch = Patch { index: Vec::new(), folded: &self.folded, sources: sources.len() };
+        for (settled, places) in settled.iter().zip(&selected).filter(|(_, places)| !places.is_empty()) {
+            let index = patch.apply(base.index(), settled);
+            for &at in places {
+                let inputs = inputs(columns[at])?;
+                arrays[at] = Some(match index {
+                    None => base.gather(&inputs)?,
+                    Some((index, null)) => interleave_with(&inputs, null, settled.computed.as_ref(), index)?,
+                });
+            }
+        }
+        let mut arrays: Vec<ArrayRef> = arrays.into_iter().flatten().collect();
         for (array, field) in arrays.iter().zip(schema.fields()) {
             if !field.is_nullable() && array.null_count() > 0 {
                 return Err(Error::invalid("a NOT NULL column becomes null by what is taken back")
@@ -124,43 +127,39 @@ impl Output {
     }
 }
 
-/// Where the values of the columns of a selection come from.
-enum Patch {
-    /// From the base, all of them.
-    Base,
-    /// From these rows of the sources, or where there are any of the null row or the computed values, which follow as
-    /// further sources.
-    Index {
-        index: Vec<(usize, usize)>,
-        /// Whether there are nulls.
-        null: bool,
-    },
+/// The rows of the base with those that were folded replaced, for one selection after the other.
+struct Patch<'a> {
+    /// As the last selection left it: every selection replaces the same rows.
+    index: Vec<(usize, usize)>,
+    folded: &'a [(u32, u32)],
+    sources: usize,
 }
 
-impl Patch {
-    /// The base with the folded rows replaced.
-    fn new(base: &[(usize, usize)], folded: &[(u32, u32)], settled: &Settled, sources: usize) -> Self {
-        let at = |&(row, key): &(u32, u32)| {
-            let place = match settled.cells.get(key as usize) {
-                Some(Cell::Pick(pick)) => (pick.source as usize, pick.row as usize),
-                Some(Cell::Computed(i)) => (sources + 1, *i as usize),
-                Some(Cell::Null) | None => (sources, 0),
-            };
-            (row as usize, place)
+impl Patch<'_> {
+    /// The index of a selection, and whether a null row follows the sources in it; computed values follow as the last
+    /// source. `None` when all values come from the base.
+    fn apply(&mut self, base: &[(usize, usize)], settled: &Settled) -> Option<(&[(usize, usize)], bool)> {
+        let cell = |key: u32| settled.cells.get(key as usize).copied().unwrap_or(Cell::Null);
+        let stands = |&(row, key): &(u32, u32)| match cell(key) {
+            Cell::Pick(pick) => base.get(row as usize) == Some(&(pick.source as usize, pick.row as usize)),
+            Cell::Null | Cell::Computed(_) => false,
         };
-        if folded.iter().map(at).all(|(row, place)| base.get(row) == Some(&place)) {
-            return Self::Base;
+        if self.folded.iter().all(stands) {
+            return None;
         }
-        let (mut index, mut null) = (base.to_vec(), false);
-        for (row, place) in folded.iter().map(at) {
-            null |= place.0 == sources;
-            index[row] = place;
+        if self.index.is_empty() {
+            self.index.extend_from_slice(base);
         }
-        if !null && settled.computed.is_some() {
-            // Without the null row the computed values are one source earlier.
-            index.iter_mut().filter(|place| place.0 > sources).for_each(|place| place.0 = sources);
+        let null = self.folded.iter().any(|(_, key)| cell(*key) == Cell::Null);
+        let computed = self.sources + usize::from(null);
+        for &(row, key) in self.folded {
+            self.index[row as usize] = match cell(key) {
+                Cell::Pick(pick) => (pick.source as usize, pick.row as usize),
+                Cell::Computed(at) => (computed, at as usize),
+                Cell::Null => (self.sources, 0),
+            };
         }
-        Self::Index { index, null }
+        Some((&self.index, null))
     }
 }
 

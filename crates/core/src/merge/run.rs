@@ -12,7 +12,7 @@ use linn_format::{BatchStream, Error, Result};
 use super::assemble::{Assembler, Change};
 use super::changelog::Merged;
 use super::key::{KeyColumn, KeyEncoder, KeyWidth, Keys};
-use super::older::Older;
+use super::older::{OLDER_LEVEL, Older};
 use super::source::{Pick, Record, retain};
 use super::spec::MergeSpec;
 use super::tree::LoserTree;
@@ -129,6 +129,8 @@ pub(super) struct Merger<C: KeyColumn> {
     pub(super) before: Before,
     /// Groups whose older records have not been looked up.
     pub(super) waiting: Waiting,
+    /// A group with its older record; only there to be used again.
+    pub(super) joined: Vec<Record>,
 }
 
 enum Step {
@@ -160,6 +162,7 @@ impl<C: KeyColumn> Merger<C> {
             batch_size: how.batch_size.max(1),
             before: how.before,
             waiting: Waiting::default(),
+            joined: Vec::new(),
         })
     }
 
@@ -224,12 +227,24 @@ impl<C: KeyColumn> Merger<C> {
         }
     }
 
-    /// Takes in a batch, whose number is the returned one among the sources and the orders.
-    pub(super) fn add_source(&mut self, batch: &RecordBatch, level: i32) -> Result<usize> {
+    /// Takes in a batch of a run, whose number is the returned one among the sources and the orders.
+    fn add_source(&mut self, batch: &RecordBatch, level: i32) -> Result<usize> {
+        let columns = batch.columns();
+        let keys = C::from_keys(self.encoder.encode(columns, batch.num_rows())?)?;
+        self.add(batch, level, keys)
+    }
+
+    /// Takes in older records, whose keys are known.
+    pub(super) fn add_older(&mut self, batch: &RecordBatch) -> Result<usize> {
+        let none = batch.slice(0, 0);
+        let keys = C::from_keys(self.encoder.encode(none.columns(), 0)?)?;
+        self.add(batch, OLDER_LEVEL, keys)
+    }
+
+    fn add(&mut self, batch: &RecordBatch, level: i32, keys: C) -> Result<usize> {
         let source = self.assembler.add_source(batch, level)?;
         let len = batch.num_rows();
         let columns = &self.assembler.sources()[source].columns;
-        let keys = C::from_keys(self.encoder.encode(columns, len)?)?;
         let sequence = self.sequence_encoder.as_ref().map(|e| e.encode(columns, len)).transpose()?;
         self.orders.push(Order { keys, sequence, unique: false });
         Ok(source)

@@ -10,7 +10,6 @@ use linn_format::{Error, Result};
 
 use super::assemble::Change;
 use super::key::KeyColumn;
-use super::older::OLDER_LEVEL;
 use super::run::{Before, Merger};
 use super::source::{Pick, Record};
 
@@ -50,15 +49,16 @@ impl Waiting {
 
 /// Where the older records of the keys that were looked up are, in order.
 struct Answers {
-    rows: std::vec::IntoIter<Option<u32>>,
-    source: Option<usize>,
+    rows: std::vec::IntoIter<Option<(u32, u32)>>,
+    /// The sources that they are rows of; none where they were not read.
+    sources: Vec<usize>,
 }
 
 impl Answers {
     /// Of the next key: whether there is an older record, and the record where it was read.
     fn next(&mut self) -> Option<Option<Pick>> {
-        let row = self.rows.next().flatten()?;
-        Some(self.source.map(|source| Pick { source: source as u32, row }))
+        let (batch, row) = self.rows.next().flatten()?;
+        Some(self.sources.get(batch as usize).map(|source| Pick { source: *source as u32, row }))
     }
 }
 
@@ -72,15 +72,13 @@ impl<C: KeyColumn> Merger<C> {
         let older = older.clone();
         let waiting = std::mem::take(&mut self.waiting);
         let wanted = self.wanted(&waiting);
-        let mut answers = Answers { rows: Vec::new().into_iter(), source: None };
+        let mut answers = Answers { rows: Vec::new().into_iter(), sources: Vec::new() };
         if !wanted.is_empty() {
             let found = older.lock().await.find(&self.keys(&wanted)?, wanted.len()).await?;
             if found.rows.len() != wanted.len() {
                 return Err(Error::internal("a lookup does not answer for every key"));
             }
-            if let Some(records) = found.records.filter(|r| r.num_rows() > 0) {
-                answers.source = Some(self.add_source(&records, OLDER_LEVEL)?);
-            }
+            answers.sources = found.records.iter().map(|records| self.add_older(records)).collect::<Result<_>>()?;
             answers.rows = found.rows.into_iter();
         }
         let mut start = 0;
@@ -189,10 +187,10 @@ impl<C: KeyColumn> Merger<C> {
         let old = Record { pick, kind };
         let place = |p: Pick| (p.source as usize, p.row as usize);
         let at = group.partition_point(|r| self.sequence_order(place(r.pick), place(pick)) == Ordering::Less);
-        let mut all = Vec::with_capacity(group.len() + 1);
-        all.extend_from_slice(&group[..at]);
-        all.push(old);
-        all.extend_from_slice(&group[at..]);
-        self.assembler.group(&all, Change::From(Some(old)))
+        self.joined.clear();
+        self.joined.extend_from_slice(&group[..at]);
+        self.joined.push(old);
+        self.joined.extend_from_slice(&group[at..]);
+        self.assembler.group(&self.joined, Change::From(Some(old)))
     }
 }

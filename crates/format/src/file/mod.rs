@@ -77,6 +77,8 @@ pub struct FileWrite {
     pub options: Options,
     /// Whether columns may be encoded side by side, on as many threads as the machine has cores.
     pub parallel: bool,
+    /// Whether a reader may look for some of the rows, for which statistics of their pages are kept where the format can.
+    pub searched: bool,
 }
 
 /// A writer of one data file. Bytes go to the sink given at creation, in order.

@@ -11,7 +11,7 @@ use arrow_array::types::{
     Int64Type, Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_buffer::ArrowNativeType;
+use arrow_buffer::{ArrowNativeType, NullBuffer};
 
 use super::StatsMode;
 use crate::datum::Datum;
@@ -175,19 +175,21 @@ fn extremes(array: &ArrayRef, kind: &Kind) -> Result<Option<Extremes>> {
         }
         Kind::Float => {
             let values = array.as_primitive_opt::<Float32Type>().ok_or_else(wrong)?.values();
-            floats(array, |row| values[row].is_nan(), |a, b| values[a].total_cmp(&values[b]))
+            let order = |v: f32| v.to_bits().cast_signed();
+            floats(array, values, |v| v.is_nan(), |v| order(v) ^ (order(v) >> 31).cast_unsigned().wrapping_shr(1).cast_signed())
         }
         Kind::Double => {
             let values = array.as_primitive_opt::<Float64Type>().ok_or_else(wrong)?.values();
-            floats(array, |row| values[row].is_nan(), |a, b| values[a].total_cmp(&values[b]))
+            let order = |v: f64| v.to_bits().cast_signed();
+            floats(array, values, |v| v.is_nan(), |v| order(v) ^ (order(v) >> 63).cast_unsigned().wrapping_shr(1).cast_signed())
         }
         Kind::Char(_) | Kind::Varchar(_) => {
             let values = array.as_string_opt::<i32>().ok_or_else(wrong)?;
-            search(array, |a, b| values.value(a).cmp(values.value(b)))
+            texts(array, |row| values.value(row).as_bytes())
         }
         Kind::Binary(_) | Kind::Varbinary(_) => {
             let values = array.as_binary_opt::<i32>().ok_or_else(wrong)?;
-            search(array, |a, b| values.value(a).cmp(values.value(b)))
+            texts(array, |row| values.value(row))
         }
         _ => None,
     };
@@ -198,21 +200,66 @@ fn natives<T: ArrowPrimitiveType>(array: &ArrayRef) -> Option<Option<Extremes>>
 where
     T::Native: ArrowNativeType + Ord,
 {
-    let values = array.as_primitive_opt::<T>()?.values();
-    Some(search(array, |a, b| values[a].cmp(&values[b])))
+    Some(ordered(array, array.as_primitive_opt::<T>()?.values(), |v| v))
 }
 
-fn floats(
+/// `order` gives numbers that compare as the values do in total order.
+fn floats<V: Copy, K: Ord + Copy>(
     array: &ArrayRef,
-    is_nan: impl Fn(usize) -> bool,
-    compare: impl Fn(usize, usize) -> Ordering,
+    values: &[V],
+    is_nan: impl Fn(&V) -> bool,
+    order: impl Fn(V) -> K,
 ) -> Option<Extremes> {
-    let unordered = (0..array.len()).any(|row| array.is_valid(row) && is_nan(row));
-    search(array, compare).map(|found| Extremes { unordered, ..found })
+    let unordered = match nulls(array) {
+        None => values.iter().any(is_nan),
+        Some(nulls) => nulls.valid_indices().any(|row| is_nan(&values[row])),
+    };
+    ordered(array, values, order).map(|found| Extremes { unordered, ..found })
+}
+
+/// Without nulls the bounds are found first, which takes no branch, and then where they are.
+fn ordered<V: Copy, K: Ord + Copy>(array: &ArrayRef, values: &[V], order: impl Fn(V) -> K) -> Option<Extremes> {
+    if let Some(nulls) = nulls(array) {
+        return scan(nulls.valid_indices(), |a, b| order(values[a]).cmp(&order(values[b])));
+    }
+    let first = order(*values.first()?);
+    let bounds = |(min, max): (K, K), v: &V| (min.min(order(*v)), max.max(order(*v)));
+    let (min, max) = values.iter().fold((first, first), bounds);
+    let place = |bound: K| values.iter().position(|v| order(*v) == bound);
+    Some(Extremes { min: place(min)?, max: place(max)?, unordered: false })
+}
+
+/// Texts are compared by their first eight bytes, and as a whole only where these are the same.
+fn texts<'a>(array: &ArrayRef, value: impl Fn(usize) -> &'a [u8]) -> Option<Extremes> {
+    let head = |row: usize| {
+        let text = value(row);
+        let padded = || {
+            let mut bytes = [0; 8];
+            bytes.iter_mut().zip(text).for_each(|(byte, of_text)| *byte = *of_text);
+            bytes
+        };
+        u64::from_be_bytes(text.first_chunk().copied().unwrap_or_else(padded))
+    };
+    let nulls = nulls(array);
+    let mut bounds: Option<[(u64, usize); 2]> = None;
+    for row in (0..array.len()).filter(|row| nulls.is_none_or(|nulls| nulls.is_valid(*row))) {
+        let of_row = head(row);
+        let [min, max] = bounds.get_or_insert([(of_row, row); 2]);
+        if of_row < min.0 || of_row == min.0 && value(row) < value(min.1) {
+            *min = (of_row, row);
+        } else if of_row > max.0 || of_row == max.0 && value(row) > value(max.1) {
+            *max = (of_row, row);
+        }
+    }
+    bounds.map(|[min, max]| Extremes { min: min.1, max: max.1, unordered: false })
+}
+
+fn nulls(array: &ArrayRef) -> Option<&NullBuffer> {
+    array.nulls().filter(|nulls| nulls.null_count() > 0)
 }
 
 fn search(array: &ArrayRef, compare: impl Fn(usize, usize) -> Ordering) -> Option<Extremes> {
-    match array.nulls() {
+    match nulls(array) {
         None => scan(0..array.len(), compare),
         Some(nulls) => scan(nulls.valid_indices(), compare),
     }

@@ -87,6 +87,8 @@ impl Settings {
                 zstd_level: options.zstd_level()?,
                 options: options.clone(),
                 parallel: false,
+                // A changelog is read from its first row to its last.
+                searched: !changelog,
             },
             layout,
             table: table.clone(),

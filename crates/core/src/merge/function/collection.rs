@@ -6,13 +6,15 @@
 use std::collections::{HashMap, HashSet};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_buffer::NullBuffer;
 use arrow_row::Rows;
 use arrow_schema::DataType as ArrowType;
 use linn_format::types::arrow_field;
 use linn_format::{Error, Result};
 
-use super::element::{ElementSource, Identity, Item, element_type, field_positions, has_key, list_of};
+use super::element::{ElementSource, Item, element_type, field_positions, has_key, list_of};
+use super::identity::{Id, Identity, Ids};
 use super::table::Table;
 use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
@@ -37,15 +39,24 @@ struct Reader {
     plan: FunctionPlan,
     rule: Rule,
     sources: Vec<Source>,
-    /// What makes two elements the same: all of it, a map's key, or the nested key; `None` when nothing does.
-    identity: Option<Identity>,
+    /// What makes two elements the same: all of it, a map's key, or the nested key.
+    identity: Identity,
     order: Option<Identity>,
 }
 
 struct Source {
     elements: ElementSource,
-    identity: Option<Rows>,
+    ids: Ids,
+    /// Which elements have all of their nested key; `None` when all have.
+    filled: Option<NullBuffer>,
     order: Option<Rows>,
+    times: Option<Times>,
+}
+
+/// The key times of map entries, and which entries have a row.
+struct Times {
+    rows: Option<NullBuffer>,
+    times: StringArray,
 }
 
 /// The lists since the last chunk, one after the other.
@@ -68,22 +79,24 @@ impl Elements {
         let element = element_type(&data_type)?.data_type().clone();
         let options = &plan.options;
         let identity = match rule {
-            Rule::MergeMap | Rule::MergeMapWithKeyTime => Some(vec![0]),
-            Rule::Collect => Some(Vec::new()),
-            Rule::NestedUpdate => Some(field_positions(&element, &options.nested_key)?),
+            Rule::MergeMap | Rule::MergeMapWithKeyTime => vec![0],
+            Rule::Collect => Vec::new(),
+            Rule::NestedUpdate => field_positions(&element, &options.nested_key)?,
         };
         let order = match rule {
             Rule::NestedUpdate if !options.nested_sequence.is_empty() => {
                 Some(Identity::new(&element, field_positions(&element, &options.nested_sequence)?)?)
             }
-            Rule::MergeMapWithKeyTime => Some(key_time(&element, options.time_field.as_deref())?),
             _ => None,
         };
+        if rule == Rule::MergeMapWithKeyTime {
+            check_key_time(&element, options.time_field.as_deref())?;
+        }
         let reader = Reader {
             plan: plan.clone(),
             rule,
             sources: Vec::new(),
-            identity: identity.map(|fields| Identity::new(&element, fields)).transpose()?,
+            identity: Identity::new(&element, identity)?,
             order,
         };
         Ok(Self { data_type, reader, made: Made::default() })
@@ -99,11 +112,11 @@ impl Reader {
     }
 
     fn is_null(&self, item: Item) -> bool {
-        self.sources[item.0].elements.child.is_null(item.1)
+        self.sources[item.0].elements.is_null(item.1)
     }
 
-    fn identity(&self, item: Item) -> &[u8] {
-        self.sources[item.0].identity.as_ref().map_or(&[], |rows| rows.row(item.1).data())
+    fn identity(&self, item: Item) -> Id<'_> {
+        self.sources[item.0].ids.id(item.1)
     }
 
     /// The time or sequence of an element, for comparison.
@@ -192,15 +205,14 @@ impl Reader {
     }
 
     fn time(&self, item: Item) -> Result<Time<'_>> {
-        let entries = self.sources[item.0].elements.child.as_struct_opt();
-        let values = entries.ok_or_else(|| Error::internal("map without entries"))?.column(1);
-        if values.is_null(item.1) {
-            return Ok(Time::Removed);
-        }
-        let rows = values.as_struct_opt().ok_or_else(|| Error::internal("map values are not rows"))?;
-        let at = time_position(rows.data_type(), self.plan.options.time_field.as_deref())?;
-        let times = rows.column(at).as_string_opt::<i32>().ok_or_else(|| Error::internal("key time is no STRING"))?;
-        Ok(if times.is_null(item.1) { Time::Unknown } else { Time::At(times.value(item.1)) })
+        let times = self.sources[item.0].times.as_ref().ok_or_else(|| Error::internal("map values without times"))?;
+        Ok(if times.rows.as_ref().is_some_and(|rows| rows.is_null(item.1)) {
+            Time::Removed
+        } else if times.times.is_null(item.1) {
+            Time::Unknown
+        } else {
+            Time::At(times.times.value(item.1))
+        })
     }
 
     fn append(&self, base: Vec<Item>, items: impl Iterator<Item = Item>, out: &mut Vec<Item>) {
@@ -231,9 +243,7 @@ impl Reader {
     }
 
     fn has_key(&self, item: Item) -> Result<bool> {
-        let Some(identity) = &self.identity else { return Ok(true) };
-        let child = &self.sources[item.0].elements.child;
-        has_key(child, identity.fields(), item.1, self.plan.options.null_key)
+        has_key(self.sources[item.0].filled.as_ref(), item.1, self.plan.options.null_key)
     }
 
     /// What the steps of one key come to, with what is late and taken back.
@@ -263,7 +273,7 @@ impl Reader {
         match self.rule {
             Rule::MergeMapWithKeyTime => Err(no_retract(&self.plan)),
             Rule::Collect => {
-                let mut taken: HashMap<&[u8], usize> = HashMap::new();
+                let mut taken: HashMap<Id<'_>, usize> = HashMap::new();
                 for item in input {
                     *taken.entry(self.identity(item)).or_default() += 1;
                 }
@@ -280,7 +290,7 @@ impl Reader {
                 let mut kept = Vec::with_capacity(acc.len());
                 for item in acc {
                     let there = !nested || (!self.is_null(item) && self.has_key(item)?);
-                    if there && !gone.contains(self.identity(item)) {
+                    if there && !gone.contains(&self.identity(item)) {
                         kept.push(item);
                     }
                 }
@@ -290,8 +300,8 @@ impl Reader {
     }
 }
 
-fn take_one(taken: &mut HashMap<&[u8], usize>, key: &[u8]) -> bool {
-    match taken.get_mut(key) {
+fn take_one<'a>(taken: &mut HashMap<Id<'a>, usize>, key: Id<'a>) -> bool {
+    match taken.get_mut(&key) {
         Some(count) if *count > 0 => {
             *count -= 1;
             true
@@ -317,13 +327,24 @@ fn time_position(row: &ArrowType, name: Option<&str>) -> Result<usize> {
 }
 
 /// Checks the type of the time field at the start, so that a fold cannot fail on it.
-fn key_time(entry: &ArrowType, name: Option<&str>) -> Result<Identity> {
+fn check_key_time(entry: &ArrowType, name: Option<&str>) -> Result<()> {
     let ArrowType::Struct(fields) = entry else { return Err(Error::internal("map without entries")) };
     let value = fields.get(1).ok_or_else(|| Error::internal("map without values"))?.data_type();
     let at = time_position(value, name)?;
     match value {
-        ArrowType::Struct(row) if *row[at].data_type() == ArrowType::Utf8 => Identity::new(entry, vec![0]),
+        ArrowType::Struct(row) if *row[at].data_type() == ArrowType::Utf8 => Ok(()),
         _ => Err(Error::invalid("the time field of merge_map_with_keytime is not a STRING")),
+    }
+}
+
+impl Times {
+    fn new(entries: &ArrayRef, name: Option<&str>) -> Result<Self> {
+        let entries = entries.as_struct_opt().ok_or_else(|| Error::internal("map without entries"))?;
+        let values = entries.columns().get(1).ok_or_else(|| Error::internal("map without values"))?;
+        let rows = values.as_struct_opt().ok_or_else(|| Error::internal("map values are not rows"))?;
+        let times = rows.column(time_position(rows.data_type(), name)?).as_string_opt::<i32>();
+        let times = times.ok_or_else(|| Error::internal("key time is no STRING"))?.clone();
+        Ok(Self { rows: values.nulls().cloned(), times })
     }
 }
 
@@ -351,10 +372,15 @@ impl Function for Elements {
     fn add_source(&mut self, column: &ArrayRef) -> Result<()> {
         let reader = &mut self.reader;
         let elements = ElementSource::new(column)?;
-        let encode = |identity: &Option<Identity>| identity.as_ref().map(|i| i.encode(&elements.child)).transpose();
-        let identity = encode(&reader.identity)?;
-        let order = if reader.rule == Rule::NestedUpdate { encode(&reader.order)? } else { None };
-        reader.sources.push(Source { elements, identity, order });
+        let child = &elements.child;
+        let with_times = reader.rule == Rule::MergeMapWithKeyTime;
+        reader.sources.push(Source {
+            ids: reader.identity.ids(child)?,
+            filled: reader.identity.filled(child),
+            order: reader.order.as_ref().map(|order| order.rows(child)).transpose()?,
+            times: with_times.then(|| Times::new(child, reader.plan.options.time_field.as_deref())).transpose()?,
+            elements,
+        });
         Ok(())
     }
 

@@ -1,15 +1,15 @@
-//! Elements of ARRAY and MAP columns: where they lie in the sources, what makes two of them the same, and arrays made of them.
+//! Elements of ARRAY and MAP columns: where they lie in the sources, and arrays made of them.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray, MapArray};
-use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_row::{RowConverter, Rows, SortField};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType as ArrowType, FieldRef};
 use linn_format::{Error, Result};
 
 use super::NullKey;
+use super::offset::offsets;
 
 /// An element: source and position in the source's child array.
 pub(super) type Item = (usize, usize);
@@ -19,6 +19,7 @@ pub(super) struct ElementSource {
     nulls: Option<NullBuffer>,
     offsets: OffsetBuffer<i32>,
     pub(super) child: ArrayRef,
+    child_nulls: Option<NullBuffer>,
 }
 
 impl ElementSource {
@@ -35,50 +36,20 @@ impl ElementSource {
             }
             other => return Err(Error::internal(format!("an element function over a column of type {other}"))),
         };
-        Ok(Self { nulls: column.nulls().cloned(), offsets, child })
+        let child_nulls = child.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
+        Ok(Self { nulls: column.nulls().cloned(), offsets, child, child_nulls })
+    }
+
+    /// Whether an element is null.
+    #[inline]
+    pub(super) fn is_null(&self, at: usize) -> bool {
+        self.child_nulls.as_ref().is_some_and(|nulls| nulls.is_null(at))
     }
 
     /// Positions of the elements of a row; `None` when the row is null.
     pub(super) fn positions(&self, row: usize) -> Option<std::ops::Range<usize>> {
         let there = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         there.then(|| self.offsets[row] as usize..self.offsets[row + 1] as usize)
-    }
-}
-
-/// Some columns of the elements, encoded so that equal bytes mean equal values and bytes compare like values.
-pub(super) struct Identity {
-    fields: Vec<usize>,
-    converter: RowConverter,
-}
-
-impl Identity {
-    /// Of whole elements when `fields` is empty, of these fields of a struct otherwise.
-    pub(super) fn new(element: &ArrowType, fields: Vec<usize>) -> Result<Self> {
-        let types: Vec<ArrowType> = match element {
-            _ if fields.is_empty() => vec![element.clone()],
-            ArrowType::Struct(all) => fields.iter().map(|&f| all[f].data_type().clone()).collect(),
-            _ => return Err(Error::invalid("elements without fields have no key")),
-        };
-        let sort: Vec<SortField> = types.into_iter().map(SortField::new).collect();
-        if !RowConverter::supports_fields(&sort) {
-            return Err(Error::unsupported("comparing elements of this type"));
-        }
-        Ok(Self { fields, converter: RowConverter::new(sort)? })
-    }
-
-    /// Positions of the fields; none when it is all of an element.
-    pub(super) fn fields(&self) -> &[usize] {
-        &self.fields
-    }
-
-    /// Encodes all elements of a source.
-    pub(super) fn encode(&self, child: &ArrayRef) -> Result<Rows> {
-        let columns = match (self.fields.is_empty(), child.as_struct_opt()) {
-            (true, _) => vec![child.clone()],
-            (false, Some(rows)) => self.fields.iter().map(|&f| rows.column(f).clone()).collect(),
-            (false, None) => return Err(Error::internal("elements of a nested table are not rows")),
-        };
-        Ok(self.converter.convert_columns(&columns)?)
     }
 }
 
@@ -106,10 +77,9 @@ pub(super) fn field_positions(element: &ArrowType, names: &[String]) -> Result<V
         .collect()
 }
 
-/// Whether an element counts, by what is to be done about nulls in its key.
-pub(super) fn has_key(child: &ArrayRef, fields: &[usize], at: usize, null_key: NullKey) -> Result<bool> {
-    let Some(rows) = child.as_struct_opt() else { return Ok(true) };
-    if fields.iter().all(|&f| rows.column(f).is_valid(at)) {
+/// Whether an element whose key is `filled` or not counts, by what is to be done about nulls in it.
+pub(super) fn has_key(filled: Option<&NullBuffer>, at: usize, null_key: NullKey) -> Result<bool> {
+    if filled.is_none_or(|filled| filled.is_valid(at)) {
         return Ok(true);
     }
     match null_key {
@@ -121,15 +91,11 @@ pub(super) fn has_key(child: &ArrayRef, fields: &[usize], at: usize, null_key: N
 
 /// A list or map array without nulls from the lengths of its rows and their elements.
 pub(super) fn list_of(data_type: &ArrowType, lengths: &[usize], child: ArrayRef) -> Result<ArrayRef> {
-    let mut offsets = Vec::with_capacity(lengths.len() + 1);
-    let mut end = 0i32;
-    offsets.push(end);
-    for &length in lengths {
-        let next = i32::try_from(length).ok().and_then(|length| end.checked_add(length));
-        end = next.ok_or_else(|| Error::unsupported("more than 2^31 elements in one batch"))?;
-        offsets.push(end);
-    }
-    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    let ends = lengths.iter().scan(0, |end, length| {
+        *end += length;
+        Some(*end)
+    });
+    let offsets = offsets(ends)?;
     match data_type {
         ArrowType::List(field) => Ok(Arc::new(ListArray::try_new(field.clone(), offsets, child, None)?)),
         ArrowType::Map(field, sorted) => {

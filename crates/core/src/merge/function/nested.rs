@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StructArray, new_null_array};
 use arrow_buffer::NullBuffer;
-use arrow_row::Rows;
 use arrow_schema::DataType as ArrowType;
 use linn_format::types::arrow_field;
 use linn_format::{Error, Result};
 
-use super::element::{ElementSource, Identity, Item, element_type, field_positions, has_key, list_of};
+use super::element::{ElementSource, Item, element_type, field_positions, has_key, list_of};
+use super::identity::{Id, Identity, Ids};
 use super::table::Table;
 use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
@@ -34,7 +34,9 @@ struct Source {
     rows: ElementSource,
     /// Null bits of each field of the rows.
     nulls: Vec<Option<NullBuffer>>,
-    keys: Rows,
+    keys: Ids,
+    /// Which rows have all of their key; `None` when all have.
+    filled: Option<NullBuffer>,
 }
 
 /// The lists since the last chunk.
@@ -76,7 +78,7 @@ impl Reader {
         let source = pick.source as usize;
         let elements = &self.sources[source].rows;
         let positions = elements.positions(pick.row as usize)?;
-        Some(positions.filter(|&at| elements.child.is_valid(at)).map(move |at| (source, at)))
+        Some(positions.filter(|&at| !elements.is_null(at)).map(move |at| (source, at)))
     }
 
     /// The rows of a value as they are.
@@ -84,8 +86,8 @@ impl Reader {
         Some(self.rows(pick)?.map(|item| vec![Some(item); width]).collect())
     }
 
-    fn key_of(&self, item: Item) -> &[u8] {
-        self.sources[item.0].keys.row(item.1).data()
+    fn key_of(&self, item: Item) -> Id<'_> {
+        self.sources[item.0].keys.id(item.1)
     }
 
     /// `acc` and then `input`, row by row of their keys.
@@ -130,7 +132,7 @@ impl Reader {
     }
 
     fn counts(&self, item: Item) -> Result<bool> {
-        has_key(&self.sources[item.0].rows.child, &self.key, item.1, self.plan.options.null_key)
+        has_key(self.sources[item.0].filled.as_ref(), item.1, self.plan.options.null_key)
     }
 
     /// What the steps of one key come to, with what is late.
@@ -194,10 +196,11 @@ impl Made {
 impl Function for NestedPartial {
     fn add_source(&mut self, column: &ArrayRef) -> Result<()> {
         let rows = ElementSource::new(column)?;
-        let keys = self.reader.identity.encode(&rows.child)?;
+        let keys = self.reader.identity.ids(&rows.child)?;
+        let filled = self.reader.identity.filled(&rows.child);
         let fields = rows.child.as_struct_opt().ok_or_else(|| Error::internal("nested rows are not structs"))?;
-        let nulls = fields.columns().iter().map(|field| field.logical_nulls()).collect();
-        self.reader.sources.push(Source { rows, nulls, keys });
+        let nulls = fields.columns().iter().map(|f| f.logical_nulls().filter(|n| n.null_count() > 0)).collect();
+        self.reader.sources.push(Source { rows, nulls, keys, filled });
         Ok(())
     }
 

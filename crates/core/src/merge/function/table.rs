@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use super::element::Item;
+use super::identity::Id;
 
 /// Elements by identity. It can be emptied and used again.
 #[derive(Default)]
 pub(super) struct Table<'a> {
-    items: Vec<(&'a [u8], Option<Item>)>,
+    items: Vec<(Id<'a>, Option<Item>)>,
     /// Places by identity, from [`FEW`] elements on.
-    at: HashMap<&'a [u8], usize>,
+    at: HashMap<Id<'a>, usize>,
     removed: usize,
 }
 
@@ -22,20 +23,20 @@ impl<'a> Table<'a> {
         self.items.len() - self.removed
     }
 
-    fn place(&self, key: &[u8]) -> Option<usize> {
+    fn place(&self, key: Id<'_>) -> Option<usize> {
         if self.items.len() < FEW {
             return self.items.iter().rposition(|(k, item)| item.is_some() && *k == key);
         }
-        self.at.get(key).copied()
+        self.at.get(&key).copied()
     }
 
     /// The element of an identity.
-    pub(super) fn get(&self, key: &[u8]) -> Option<Item> {
+    pub(super) fn get(&self, key: Id<'_>) -> Option<Item> {
         self.items.get(self.place(key)?)?.1
     }
 
     /// Puts an element at the place of that of the same identity, else at the end.
-    pub(super) fn put(&mut self, key: &'a [u8], item: Item) {
+    pub(super) fn put(&mut self, key: Id<'a>, item: Item) {
         if let Some(there) = self.place(key).and_then(|at| self.items.get_mut(at)) {
             there.1 = Some(item);
             return;
@@ -50,11 +51,11 @@ impl<'a> Table<'a> {
     }
 
     /// Takes out the element of an identity.
-    pub(super) fn remove(&mut self, key: &[u8]) {
+    pub(super) fn remove(&mut self, key: Id<'a>) {
         if let Some(at) = self.place(key) {
             self.items[at].1 = None;
             self.removed += 1;
-            self.at.remove(key);
+            self.at.remove(&key);
         }
     }
 

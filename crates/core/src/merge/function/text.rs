@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_buffer::Buffer;
 use linn_format::{Error, Result};
 
+use super::offset::offsets;
 use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
@@ -124,14 +126,8 @@ impl Function for ListAgg {
     }
 
     fn computed(&mut self) -> Result<Option<ArrayRef>> {
-        let mut start = 0;
-        let texts = std::mem::take(&mut self.ends).into_iter().map(|end| {
-            let text = &self.joined[start..end];
-            start = end;
-            text
-        });
-        let texts = StringArray::from_iter_values(texts);
-        self.joined.clear();
-        Ok(Some(Arc::new(texts)))
+        let offsets = offsets(self.ends.drain(..))?;
+        let joined = Buffer::from_vec(std::mem::take(&mut self.joined).into_bytes());
+        Ok(Some(Arc::new(StringArray::try_new(offsets, joined, None)?)))
     }
 }

@@ -6,60 +6,75 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray};
+use arrow_buffer::Buffer;
 use linn_format::{Error, Result, ResultExt};
 
+use super::offset::offsets;
 use super::{Fold, Function, FunctionPlan, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
-/// The union of two serialised sets, the accumulated one first.
-pub(super) type Unite = fn(&[u8], &[u8]) -> Result<Vec<u8>>;
+/// Appends the union of two serialised sets, the accumulated one first.
+pub(super) type Unite = fn(&[u8], &[u8], &mut Vec<u8>) -> Result<()>;
 
 /// A function that unites serialised sets.
 pub(super) struct Union {
+    sources: Sources,
+    /// What a key has come to, and room for the next union.
+    made: Vec<u8>,
+    spare: Vec<u8>,
+    /// The unions since the last chunk, one after the other, and where each ends.
+    united: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+struct Sources {
     plan: FunctionPlan,
     unite: Unite,
-    sources: Vec<BinaryArray>,
-    results: Vec<Vec<u8>>,
+    arrays: Vec<BinaryArray>,
 }
 
 impl Union {
     pub(super) fn new(plan: &FunctionPlan, unite: Unite) -> Self {
-        Self { plan: plan.clone(), unite, sources: Vec::new(), results: Vec::new() }
+        let sources = Sources { plan: plan.clone(), unite, arrays: Vec::new() };
+        Self { sources, made: Vec::new(), spare: Vec::new(), united: Vec::new(), ends: Vec::new() }
     }
 
+    /// `acc` united with the value of a row, which belongs before it when `late`.
+    fn add(&mut self, acc: Value, pick: Pick, late: bool) -> Result<Value> {
+        let Some(input) = self.sources.value(pick) else { return Ok(acc) };
+        let there = match acc {
+            Value::Null => return Ok(Value::Row(pick)),
+            Value::Row(row) => self.sources.value(row).unwrap_or_default(),
+            Value::Made => &self.made,
+        };
+        let (first, second) = if late { (input, there) } else { (there, input) };
+        self.spare.clear();
+        self.sources.unite(first, second, &mut self.spare)?;
+        std::mem::swap(&mut self.made, &mut self.spare);
+        Ok(Value::Made)
+    }
+}
+
+impl Sources {
     fn value(&self, pick: Pick) -> Option<&[u8]> {
-        let source = &self.sources[pick.source as usize];
+        let source = &self.arrays[pick.source as usize];
         let row = pick.row as usize;
         source.is_valid(row).then(|| source.value(row))
     }
 
-    fn united(&self, first: &[u8], second: &[u8]) -> Result<Value> {
+    fn unite(&self, first: &[u8], second: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let plan = &self.plan;
-        let bytes = (self.unite)(first, second);
-        bytes.map(Value::Made).context("column", &plan.field.name).context("function", &plan.function)
-    }
-
-    fn bytes<'a>(&'a self, value: &'a Value) -> Option<&'a [u8]> {
-        match value {
-            Value::Null => None,
-            Value::Row(pick) => self.value(*pick),
-            Value::Made(bytes) => Some(bytes),
-        }
-    }
-
-    /// `acc` united with the value of a row, which belongs before it when `late`.
-    fn add(&self, acc: Value, pick: Pick, late: bool) -> Result<Value> {
-        let Some(input) = self.value(pick) else { return Ok(acc) };
-        let Some(bytes) = self.bytes(&acc) else { return Ok(Value::Row(pick)) };
-        if late { self.united(input, bytes) } else { self.united(bytes, input) }
+        (self.unite)(first, second, out).context("column", &plan.field.name).context("function", &plan.function)
     }
 }
 
 /// What a fold has come to.
+#[derive(Clone, Copy)]
 enum Value {
     Null,
     Row(Pick),
-    Made(Vec<u8>),
+    /// What was made last.
+    Made,
 }
 
 impl Function for Union {
@@ -67,12 +82,12 @@ impl Function for Union {
         let array = column
             .as_binary_opt::<i32>()
             .ok_or_else(|| Error::internal("a VARBINARY column is not Binary in a merge"))?;
-        self.sources.push(array.clone());
+        self.sources.arrays.push(array.clone());
         Ok(())
     }
 
     fn retain_sources(&mut self, keep: &[usize]) {
-        retain(&mut self.sources, keep);
+        retain(&mut self.sources.arrays, keep);
     }
 
     fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
@@ -81,21 +96,24 @@ impl Function for Union {
             acc = match fold {
                 Fold::Add(pick) => self.add(acc, pick, false)?,
                 Fold::AddLate(pick) => self.add(acc, pick, true)?,
-                Fold::Retract(_) if self.plan.options.ignore_retract => acc,
-                Fold::Retract(_) => return Err(no_retract(&self.plan)),
+                Fold::Retract(_) if self.sources.plan.options.ignore_retract => acc,
+                Fold::Retract(_) => return Err(no_retract(&self.sources.plan)),
             };
         }
         Ok(match acc {
             Value::Null => Cell::Null,
             Value::Row(pick) => Cell::Pick(pick),
-            Value::Made(bytes) => {
-                self.results.push(bytes);
-                Cell::Computed(self.results.len() as u32 - 1)
+            Value::Made => {
+                self.united.extend_from_slice(&self.made);
+                self.ends.push(self.united.len());
+                Cell::Computed(self.ends.len() as u32 - 1)
             }
         })
     }
 
     fn computed(&mut self) -> Result<Option<ArrayRef>> {
-        Ok(Some(Arc::new(BinaryArray::from_iter_values(std::mem::take(&mut self.results)))))
+        let offsets = offsets(self.ends.drain(..))?;
+        let united = Buffer::from_vec(std::mem::take(&mut self.united));
+        Ok(Some(Arc::new(BinaryArray::try_new(offsets, united, None)?)))
     }
 }

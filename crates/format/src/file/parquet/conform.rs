@@ -11,7 +11,7 @@ use arrow_array::types::{
     TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, ListArray, MapArray, StructArray, make_array, new_null_array};
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_cast::CastOptions;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{ArrowError, DataType as Arrow, FieldRef, Fields, TimeUnit};
@@ -107,8 +107,16 @@ fn below(column: &ArrayRef, parent: Option<&NullBuffer>) -> Result<ArrayRef> {
     if parent.is_none_or(|nulls| nulls.null_count() == 0) {
         return Ok(Arc::clone(column));
     }
-    let nulls = NullBuffer::union(parent, column.nulls());
-    Ok(make_array(column.to_data().into_builder().nulls(nulls).build().map_err(misfit)?))
+    let data = column.to_data();
+    let offset = data.offset();
+    // The bits of an array that begins within its buffers begin there too.
+    let nulls = NullBuffer::union(parent, column.nulls()).map(|nulls| {
+        let mut bits = BooleanBufferBuilder::new(offset + nulls.len());
+        bits.append_n(offset, true);
+        bits.append_buffer(nulls.inner());
+        bits.build().into_inner()
+    });
+    Ok(make_array(data.into_builder().nulls(None).null_bit_buffer(nulls).build().map_err(misfit)?))
 }
 
 fn list(array: &ListArray, element: &FieldRef) -> Result<ArrayRef> {
@@ -149,4 +157,29 @@ fn vector(list: &ListArray, element: &FieldRef, length: i32) -> Result<ArrayRef>
     let values = make_array(gathered.freeze());
     let array = FixedSizeListArray::try_new(Arc::clone(element), length, values, list.nulls().cloned());
     Ok(Arc::new(array.map_err(misfit)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::BooleanArray;
+    use arrow_schema::Field;
+
+    use super::*;
+
+    #[test]
+    fn regress_a_struct_of_columns_that_begin_within_their_buffers() {
+        let column: BooleanArray = (0..100).map(|i| (i % 5 != 0).then_some(i % 3 == 0)).collect();
+        let column: ArrayRef = Arc::new(column.slice(41, 50));
+        let fields = ["b", "c"].map(|name| Field::new(name, Arrow::Boolean, true));
+        let nulls = NullBuffer::from_iter((0..50).map(|i| i % 7 != 0));
+        let rows = StructArray::new(fields.to_vec().into(), vec![Arc::clone(&column), column], Some(nulls.clone()));
+        let to = Fields::from(fields[1..].to_vec());
+        let made = conform(&(Arc::new(rows) as ArrayRef), &Arrow::Struct(to)).unwrap();
+        let made = made.as_struct();
+        assert_eq!(made.nulls(), Some(&nulls));
+        let expected: BooleanArray = (41..91)
+            .map(|i| (i % 5 != 0 && (i - 41) % 7 != 0).then_some(i % 3 == 0))
+            .collect();
+        assert_eq!(made.column(0).as_boolean(), &expected);
+    }
 }

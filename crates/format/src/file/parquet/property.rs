@@ -39,6 +39,9 @@ pub(super) fn properties(write: &FileWrite, schema: &SchemaDescriptor) -> Result
         builder = builder.set_data_page_row_count_limit(rows);
     }
     builder = columns(builder, options)?;
+    if !write.searched {
+        builder = builder.set_statistics_enabled(EnabledStatistics::None);
+    }
     for column in schema.columns().iter().filter(|c| c.physical_type() == Physical::INT96) {
         builder = builder.set_column_statistics_enabled(column.path().clone(), EnabledStatistics::None);
     }

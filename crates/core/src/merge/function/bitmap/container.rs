@@ -4,6 +4,73 @@ use linn_format::{Error, Result};
 use roaring::RoaringBitmap;
 
 use super::cursor::Cursor;
+use super::few::{Few, United, many};
+
+/// A container while bitmaps are united.
+pub(super) trait Container<'a>: Sized {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// `Corrupt` when it is none.
+    fn read(input: &mut Cursor<'a>) -> Result<Self>;
+
+    /// Takes the values of another one in.
+    ///
+    /// # Errors
+    /// When the library has to.
+    fn unite(&mut self, other: Self) -> Result<()>;
+
+    /// Appends it, in the form that takes least room.
+    ///
+    /// # Errors
+    /// `Internal` when it is not one container, or when the library has to.
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<()>;
+}
+
+impl Container<'_> for RoaringBitmap {
+    fn read(input: &mut Cursor<'_>) -> Result<Self> {
+        read(input)
+    }
+
+    fn unite(&mut self, other: Self) -> Result<()> {
+        *self |= other;
+        Ok(())
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        write(out, self)
+    }
+}
+
+/// One list or two, which are united when they are written.
+pub(super) struct Lists<'a>(Few<'a>, Option<Few<'a>>);
+
+impl<'a> Container<'a> for Lists<'a> {
+    fn read(input: &mut Cursor<'a>) -> Result<Self> {
+        let (kind, cardinality) = (input.byte()?, input.u32()?);
+        match kind {
+            RUNS => Ok(Self(Few::runs(cardinality, input)?, None)),
+            VALUES => Ok(Self(Few::values(cardinality, input)?, None)),
+            _ => Err(many()),
+        }
+    }
+
+    fn unite(&mut self, other: Self) -> Result<()> {
+        if self.1.replace(other.0).is_some() || other.1.is_some() {
+            return Err(many());
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        let mut united = United::default();
+        united.unite(self.0, self.1)?;
+        out.push(if united.is_runs { RUNS } else { VALUES });
+        out.extend_from_slice(&united.cardinality.to_le_bytes());
+        united.write(out);
+        Ok(())
+    }
+}
 
 const RUNS: u8 = 0;
 const BITS: u8 = 1;
@@ -17,11 +84,7 @@ const HEADER_RUNS: usize = 4 + 1 + 4;
 /// Bytes before the container in a bitmap of one: cookie, count, key and cardinality, offset.
 const HEADER: usize = 4 + 4 + 4 + 4;
 
-/// Reads a container.
-///
-/// # Errors
-/// `Corrupt` when it is none.
-pub(super) fn read(input: &mut Cursor<'_>) -> Result<RoaringBitmap> {
+fn read(input: &mut Cursor<'_>) -> Result<RoaringBitmap> {
     let kind = input.byte()?;
     let cardinality = input.u32()?;
     let count = u16::try_from(cardinality.wrapping_sub(1)).map_err(|_| corrupt("its cardinality is wrong"))?;
@@ -72,11 +135,7 @@ fn bits(bytes: &[u8]) -> Result<RoaringBitmap> {
     RoaringBitmap::from_sorted_iter((0..=u32::from(u16::MAX)).filter(set)).map_err(|_| corrupt("its bits are wrong"))
 }
 
-/// Appends a container, in the form that takes least room.
-///
-/// # Errors
-/// `Internal` when the bitmap is not one container.
-pub(super) fn write(out: &mut Vec<u8>, container: &mut RoaringBitmap) -> Result<()> {
+fn write(out: &mut Vec<u8>, container: &mut RoaringBitmap) -> Result<()> {
     container.optimize();
     let mut portable = Vec::with_capacity(container.serialized_size());
     let failed = |e| Error::internal("a Roaring container cannot be written").with_source(e);

@@ -4,12 +4,10 @@
 //! A union keeps the numbers of the first bitmap's containers and appends those of the second, as the reference does.
 //! Numbers are little endian, keys big endian.
 
-use std::collections::BTreeMap;
-
 use linn_format::{Error, Result};
 use roaring::RoaringBitmap;
 
-use super::container;
+use super::container::{Container, Lists};
 use super::cursor::Cursor;
 
 const NOT_TRIMMED: u8 = 0xfe;
@@ -18,32 +16,49 @@ const LEAF: u8 = 4;
 /// Most children, and bytes of the body, of the four kinds of branches.
 const BRANCHES: [(usize, usize); 4] = [(4, 4), (16, 16), (48, 256), (256, 32)];
 
-/// Unites two bitmaps.
+/// Appends the union of two bitmaps.
 ///
 /// # Errors
 /// `Corrupt` when one is not a bitmap.
-pub(in crate::merge::function) fn unite(a: &[u8], b: &[u8]) -> Result<Vec<u8>> {
-    let mut union = Bitmap64::read(a)?;
-    let other = Bitmap64::read(b)?;
-    for (key, at) in &other.keys {
-        let Some(container) = other.slots.get(*at).and_then(Option::as_ref) else { continue };
-        union.add(*key, container);
+pub(in crate::merge::function) fn unite(a: &[u8], b: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let start = out.len();
+    if unite_as::<Lists<'_>>(a, b, out).is_ok() {
+        return Ok(());
     }
-    union.write()
+    out.truncate(start);
+    unite_by_library(a, b, out)
+}
+
+/// As [`unite`], of all bitmaps.
+pub(in crate::merge::function) fn unite_by_library(a: &[u8], b: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    unite_as::<RoaringBitmap>(a, b, out)
+}
+
+fn unite_as<'a, C: Container<'a>>(a: &'a [u8], b: &'a [u8], out: &mut Vec<u8>) -> Result<()> {
+    let mut union = Bitmap64::<C>::read(a)?;
+    union.take(Bitmap64::read(b)?)?;
+    union.write(out)
 }
 
 type Key = [u8; KEY_BYTES];
 
-#[derive(Debug, Default, PartialEq)]
-struct Bitmap64 {
-    keys: BTreeMap<Key, usize>,
-    slots: Vec<Option<RoaringBitmap>>,
+#[derive(Debug)]
+struct Bitmap64<C> {
+    /// Keys in ascending order, with the numbers of their containers.
+    keys: Vec<(Key, usize)>,
+    slots: Vec<Option<C>>,
     /// Number that the next container gets.
     next: usize,
 }
 
-impl Bitmap64 {
-    fn read(bytes: &[u8]) -> Result<Self> {
+impl<C> Default for Bitmap64<C> {
+    fn default() -> Self {
+        Self { keys: Vec::new(), slots: Vec::new(), next: 0 }
+    }
+}
+
+impl<'a, C: Container<'a>> Bitmap64<C> {
+    fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut input = Cursor::new(bytes);
         if input.byte()? == 0 {
             return Ok(Self::default());
@@ -51,18 +66,22 @@ impl Bitmap64 {
         let count = input.u64()?;
         let mut bitmap = Self::default();
         bitmap.read_node(&mut input, 0)?;
+        if !bitmap.keys.is_sorted_by(|(a, _), (b, _)| a < b) {
+            bitmap.keys.sort_unstable();
+            bitmap.keys.dedup_by_key(|(key, _)| *key);
+        }
         if bitmap.keys.len() as u64 != count {
             return Err(corrupt("the tree has another number of keys than it says"));
         }
         bitmap.read_containers(&mut input)?;
         let slots = &bitmap.slots;
-        if bitmap.keys.values().any(|at| slots.get(*at).is_none_or(Option::is_none)) {
+        if bitmap.keys.iter().any(|(_, at)| slots.get(*at).is_none_or(Option::is_none)) {
             return Err(corrupt("a key without a container"));
         }
         Ok(bitmap)
     }
 
-    fn read_node(&mut self, input: &mut Cursor<'_>, depth: usize) -> Result<()> {
+    fn read_node(&mut self, input: &mut Cursor<'a>, depth: usize) -> Result<()> {
         let kind = input.byte()?;
         let children = usize::from(input.u16()?);
         let prefix = usize::from(input.byte()?);
@@ -70,7 +89,7 @@ impl Bitmap64 {
         if kind == LEAF {
             let key: Key = input.take(KEY_BYTES)?.try_into().map_err(|_| corrupt("a key is too short"))?;
             let at = usize::try_from(input.u64()?).map_err(|_| corrupt("a container number is too large"))?;
-            self.keys.insert(key, at);
+            self.keys.push((key, at));
             return Ok(());
         }
         let Some(&(most, body)) = BRANCHES.get(usize::from(kind)) else {
@@ -83,7 +102,7 @@ impl Bitmap64 {
         (0..children).try_for_each(|_| self.read_node(input, depth + 1))
     }
 
-    fn read_containers(&mut self, input: &mut Cursor<'_>) -> Result<()> {
+    fn read_containers(&mut self, input: &mut Cursor<'a>) -> Result<()> {
         match input.u32()? {
             0 => {}
             1 => {
@@ -92,7 +111,7 @@ impl Bitmap64 {
                 for _ in 0..slots {
                     let slot = match input.byte()? {
                         0 => None,
-                        _ => Some(container::read(input)?),
+                        _ => Some(C::read(input)?),
                     };
                     self.slots.push(slot);
                 }
@@ -106,32 +125,44 @@ impl Bitmap64 {
         Ok(())
     }
 
-    fn add(&mut self, key: Key, container: &RoaringBitmap) {
-        if let Some(there) = self.keys.get(&key).and_then(|&at| self.slots.get_mut(at)) {
-            match there {
-                Some(there) => *there |= container,
-                None => *there = Some(container.clone()),
+    /// Takes the containers of another bitmap in.
+    fn take(&mut self, mut other: Self) -> Result<()> {
+        let mine = self.keys.len();
+        for (key, at) in other.keys {
+            let container = other.slots.get_mut(at).and_then(Option::take);
+            let container = container.ok_or_else(|| corrupt("two keys with one container"))?;
+            let there = self.keys.get(..mine).unwrap_or_default().binary_search_by(|(k, _)| k.cmp(&key)).ok();
+            match there.and_then(|place| self.slots.get_mut(self.keys.get(place)?.1)) {
+                Some(Some(there)) => there.unite(container)?,
+                Some(none) => *none = Some(container),
+                None => self.append(key, container),
             }
-            return;
         }
+        if self.keys.len() > mine {
+            self.keys.sort_unstable();
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, key: Key, container: C) {
         if self.next >= self.slots.len() {
             // Room grows by half, as in the reference: what is unused is written too.
             let room = self.slots.len();
-            self.slots.resize((room + (room >> 1)).max(self.next + 1), None);
+            self.slots.resize_with((room + (room >> 1)).max(self.next + 1), || None);
         }
-        self.slots[self.next] = Some(container.clone());
-        self.keys.insert(key, self.next);
+        self.slots[self.next] = Some(container);
+        self.keys.push((key, self.next));
         self.next += 1;
     }
 
-    fn write(mut self) -> Result<Vec<u8>> {
+    fn write(mut self, out: &mut Vec<u8>) -> Result<()> {
         if self.keys.is_empty() {
-            return Ok(vec![0]);
+            out.push(0);
+            return Ok(());
         }
-        let mut out = vec![1];
+        out.push(1);
         out.extend_from_slice(&(self.keys.len() as u64).to_le_bytes());
-        let leaves: Vec<(Key, usize)> = self.keys.iter().map(|(key, at)| (*key, *at)).collect();
-        write_node(&mut out, &leaves, 0);
+        write_node(out, &self.keys, 0);
         out.extend_from_slice(&1_u32.to_le_bytes());
         out.push(NOT_TRIMMED);
         out.extend_from_slice(&(self.slots.len() as u32).to_le_bytes());
@@ -140,7 +171,7 @@ impl Bitmap64 {
                 None => out.push(0),
                 Some(container) => {
                     out.push(1);
-                    container::write(&mut out, container)?;
+                    container.write(out)?;
                 }
             }
         }
@@ -148,7 +179,7 @@ impl Bitmap64 {
         out.extend_from_slice(&used.to_le_bytes());
         out.extend_from_slice(&0_u32.to_le_bytes());
         out.extend_from_slice(&(self.next.saturating_sub(1) as u32).to_le_bytes());
-        Ok(out)
+        Ok(())
     }
 }
 

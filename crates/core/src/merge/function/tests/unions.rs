@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BinaryArray};
+use datasketches::hll::{HllSketch, HllType};
+use datasketches::theta::ThetaSketchBuilder;
 use linn_format::types::{DataField, DataType};
 use linn_format::{ErrorKind, Result};
 use proptest::prelude::*;
+use roaring::RoaringBitmap;
 
+use crate::merge::function::union::Unite;
 use crate::merge::function::{Fold, FunctionOptions, FunctionPlan, bitmap, sketch};
 use crate::merge::source::{Cell, Pick};
 
@@ -18,6 +22,13 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn united(unite: Unite, a: &[u8], b: &[u8]) -> Result<Vec<u8>> {
+    let mut out = b"before".to_vec();
+    unite(a, b, &mut out)?;
+    assert!(out.starts_with(b"before"));
+    Ok(out.split_off(b"before".len()))
 }
 
 /// First byte of an HLL sketch that has registers.
@@ -36,12 +47,12 @@ fn unions_are_those_of_the_reference() {
     let mut seen = BTreeSet::new();
     for line in golden.lines() {
         let [kind, first, second, union] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
-        let unite = match kind {
+        let unite: Unite = match kind {
             "hll" => sketch::unite_hll,
             "theta" => sketch::unite_theta,
             _ => bitmap::unite_wide,
         };
-        let mut united = unite(&bytes(first), &bytes(second)).unwrap();
+        let mut united = united(unite, &bytes(first), &bytes(second)).unwrap();
         let mut expected = bytes(union);
         if kind == "hll" && expected[0] == REGISTERS {
             let (ours, theirs) = (estimate(&mut united), estimate(&mut expected));
@@ -87,6 +98,113 @@ fn what_stands_alone_is_passed_on_and_what_is_damaged_is_named() {
     }
 }
 
+/// A 64-bit bitmap of one container, as a list of values or of runs.
+fn one_container(key: u8, values: &BTreeSet<u16>, as_runs: bool) -> Vec<u8> {
+    let mut container: RoaringBitmap = values.iter().map(|v| u32::from(*v)).collect();
+    if as_runs {
+        container.optimize();
+    }
+    let mut portable = Vec::new();
+    container.serialize_into(&mut portable).unwrap();
+    let is_runs = portable[0] == 59;
+    let mut bytes = vec![1];
+    bytes.extend(1_u64.to_le_bytes());
+    bytes.extend([4, 0, 0, 0, 0, 0, 0, 0, key / 2, key]);
+    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.push(0xfe);
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.extend([1, if is_runs { 0 } else { 2 }]);
+    bytes.extend((values.len() as u32).to_le_bytes());
+    bytes.extend(&portable[if is_runs { 9 } else { 16 }..]);
+    bytes.extend(1_u64.to_le_bytes());
+    bytes.extend(0_u64.to_le_bytes());
+    bytes
+}
+
+/// Values alone and in runs.
+fn clustered(most: u16) -> impl Strategy<Value = BTreeSet<u16>> {
+    let run = (0..most, 1u16..12);
+    prop::collection::vec(run, 1..12)
+        .prop_map(|runs| runs.iter().flat_map(|(start, len)| *start..start.saturating_add(*len)).collect())
+}
+
+fn portable(values: &BTreeSet<u32>, as_runs: bool) -> Vec<u8> {
+    let mut bitmap: RoaringBitmap = values.iter().collect();
+    if as_runs {
+        bitmap.optimize();
+    }
+    let mut bytes = Vec::new();
+    bitmap.serialize_into(&mut bytes).unwrap();
+    bytes
+}
+
+fn bitmaps() -> impl Strategy<Value = Vec<u8>> {
+    let values = prop::collection::vec((0u32..7, clustered(300)), 0..6).prop_map(|parts| {
+        parts.iter().flat_map(|(key, low)| low.iter().map(move |v| (key << 16) | u32::from(*v))).collect()
+    });
+    let dense = (1u32..9000).prop_map(|count| (0..count).map(|v| v * 7 % 65_536).collect());
+    let values = prop_oneof![5 => values, 1 => dense];
+    (values, any::<bool>()).prop_map(|(values, as_runs): (BTreeSet<u32>, bool)| portable(&values, as_runs))
+}
+
+fn wide_bitmaps() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec((0u8..6, clustered(300), any::<bool>()), 1..5).prop_map(|parts| {
+        let parts = parts.iter().map(|(key, values, as_runs)| one_container(*key, values, *as_runs));
+        parts.reduce(|a, b| united(bitmap::wide_by_library, &a, &b).unwrap()).unwrap()
+    })
+}
+
+fn thetas() -> impl Strategy<Value = Vec<u8>> {
+    let items = prop_oneof![5 => 0u64..6, 1 => 2000u64..6000];
+    (items, 0u64..30, any::<bool>()).prop_map(|(count, from, ordered)| {
+        let mut sketch = ThetaSketchBuilder::default().build().unwrap();
+        (from..from + count).for_each(|item| sketch.update(item));
+        sketch.compact(ordered).serialize()
+    })
+}
+
+fn hlls() -> impl Strategy<Value = Vec<u8>> {
+    let types = prop_oneof![Just(HllType::Hll4), Just(HllType::Hll6), Just(HllType::Hll8)];
+    let items = prop_oneof![5 => 0u64..8, 1 => 8u64..400];
+    (types, prop_oneof![3 => Just(12u8), 1 => Just(5u8)], items, 0u64..30).prop_map(|(of, lg_k, count, from)| {
+        let mut sketch = HllSketch::new(lg_k, of).unwrap();
+        (from..from + count).for_each(|item| sketch.update(item));
+        sketch.serialize()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// What is united as it lies in bytes equals what the library makes of it, also where a byte of it is another.
+    #[test]
+    fn lists_are_united_as_the_library_does(
+        thetas in [thetas(), thetas()],
+        hlls in [hlls(), hlls()],
+        narrow in [bitmaps(), bitmaps()],
+        wide in [wide_bitmaps(), wide_bitmaps()],
+        at in any::<prop::sample::Index>(),
+        flip in prop_oneof![1 => Just(0u8), 1 => any::<u8>()],
+    ) {
+        // Of an HLL sketch only the head is damaged: a value that no register can have overflows in the library, in debug builds.
+        let kinds: [(Unite, Unite, [Vec<u8>; 2], usize); 4] = [
+            (sketch::unite_theta, sketch::theta_by_library, thetas, usize::MAX),
+            (sketch::unite_hll, sketch::hll_by_library, hlls, 8),
+            (bitmap::unite, bitmap::unite_by_library, narrow, usize::MAX),
+            (bitmap::unite_wide, bitmap::wide_by_library, wide, usize::MAX),
+        ];
+        for (unite, by_library, [mut first, second], damaged) in kinds {
+            let at = at.index(first.len().min(damaged));
+            first[at] ^= flip;
+            let (ours, theirs) = (united(unite, &first, &second), united(by_library, &first, &second));
+            prop_assert_eq!(ours.as_ref().ok().map(|b| hex(b)), theirs.as_ref().ok().map(|b| hex(b)));
+            let (ours, theirs) = (united(unite, &second, &first), united(by_library, &second, &first));
+            prop_assert_eq!(ours.ok().map(|b| hex(&b)), theirs.ok().map(|b| hex(&b)));
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -101,12 +219,12 @@ proptest! {
         first[at] = byte;
         let cut = cut.index(first.len()) + 1;
         for damaged in [&first[..], &first[..cut]] {
-            let unite = match parts[0] {
+            let unite: Unite = match parts[0] {
                 "hll" => sketch::unite_hll,
                 "theta" => sketch::unite_theta,
                 _ => bitmap::unite_wide,
             };
-            unite(damaged, &second).ok();
+            united(unite, damaged, &second).ok();
         }
     }
 }

@@ -19,6 +19,7 @@ use futures::executor::block_on;
 
 use super::Parquet;
 use crate::file::{FileFormat, FileRead, FileWrite, RangeReader};
+use crate::fixture::plainly;
 use crate::options::Options;
 use crate::types::DataField;
 use crate::{Error, Result};
@@ -83,7 +84,7 @@ pub(super) fn write(fields: &[DataField], batches: &[RecordBatch], options: &[(&
     let sink = Sink::default();
     let options: Options = options.iter().copied().collect();
     let write =
-        FileWrite { fields: fields.to_vec(), compression: "zstd".to_owned(), zstd_level: 1, options, parallel: false };
+        FileWrite { parallel: false, options, ..plainly(fields, "zstd") };
     let mut writer = Parquet.write(write, Box::new(sink.clone()))?;
     for batch in batches {
         writer.write(batch)?;
