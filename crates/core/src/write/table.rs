@@ -174,7 +174,14 @@ impl Table {
         let mut options: Options = [("data-file.prefix", prefix.as_str())].into_iter().collect();
         let fields = KeyValueLayout::of(self.schema())?.fields().to_vec();
         let (compression, zstd_level) = (self.options().file_compression().to_owned(), self.options().zstd_level()?);
-        let write = FileWrite { fields, compression, zstd_level, options: self.options().clone(), parallel: true, searched: true };
+        let write = FileWrite {
+            fields,
+            compression,
+            zstd_level,
+            options: self.options().clone(),
+            parallel: true,
+            searched: true,
+        };
         if format_named("avro")?.write(write, Box::new(std::io::sink())).is_ok() {
             options.set("file.format", "avro");
             options.set("metadata.stats-mode", "none");

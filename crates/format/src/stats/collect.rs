@@ -176,12 +176,22 @@ fn extremes(array: &ArrayRef, kind: &Kind) -> Result<Option<Extremes>> {
         Kind::Float => {
             let values = array.as_primitive_opt::<Float32Type>().ok_or_else(wrong)?.values();
             let order = |v: f32| v.to_bits().cast_signed();
-            floats(array, values, |v| v.is_nan(), |v| order(v) ^ (order(v) >> 31).cast_unsigned().wrapping_shr(1).cast_signed())
+            floats(
+                array,
+                values,
+                |v| v.is_nan(),
+                |v| order(v) ^ (order(v) >> 31).cast_unsigned().wrapping_shr(1).cast_signed(),
+            )
         }
         Kind::Double => {
             let values = array.as_primitive_opt::<Float64Type>().ok_or_else(wrong)?.values();
             let order = |v: f64| v.to_bits().cast_signed();
-            floats(array, values, |v| v.is_nan(), |v| order(v) ^ (order(v) >> 63).cast_unsigned().wrapping_shr(1).cast_signed())
+            floats(
+                array,
+                values,
+                |v| v.is_nan(),
+                |v| order(v) ^ (order(v) >> 63).cast_unsigned().wrapping_shr(1).cast_signed(),
+            )
         }
         Kind::Char(_) | Kind::Varchar(_) => {
             let values = array.as_string_opt::<i32>().ok_or_else(wrong)?;

@@ -154,8 +154,8 @@ impl Reader {
                 let rest = first.chain(values.flatten());
                 for item in base.into_iter().flatten().chain(rest) {
                     let key = self.identity(item);
-                    if table.get(key).is_none() {
-                        table.put(key, item);
+                    if table.place(key).is_none() {
+                        table.push(key, item);
                     }
                 }
             }
@@ -191,13 +191,13 @@ impl Reader {
                 table.put(key, item);
                 continue;
             }
-            match (self.time(item)?, table.get(key)) {
+            match (self.time(item)?, table.place(key)) {
                 (Time::Removed, _) => table.remove(key),
                 (Time::Unknown, _) => {}
-                (Time::At(_), None) => table.put(key, item),
-                (Time::At(new), Some(old)) => match self.time(old)? {
-                    Time::At(old) if new <= old => {}
-                    _ => table.put(key, item),
+                (Time::At(_), None) => table.push(key, item),
+                (Time::At(new), Some(place)) => match table.at(place).map(|old| self.time(old)).transpose()? {
+                    Some(Time::At(old)) if new <= old => {}
+                    _ => table.set(place, item),
                 },
             }
         }
@@ -232,10 +232,14 @@ impl Reader {
                 continue;
             }
             let key = self.identity(item);
-            match table.get(key) {
-                Some(old) if self.order.is_some() && self.order(item) < self.order(old) => {}
-                Some(_) => table.put(key, item),
-                None if table.len() < limit => table.put(key, item),
+            match table.place(key) {
+                Some(place) => {
+                    let is_older = |old: Item| self.order.is_some() && self.order(item) < self.order(old);
+                    if !table.at(place).is_some_and(is_older) {
+                        table.set(place, item);
+                    }
+                }
+                None if table.len() < limit => table.push(key, item),
                 None => {}
             }
         }

@@ -172,8 +172,7 @@ mod tests {
     use super::*;
 
     fn check(columns: &[ArrayRef], equal: impl Fn(usize, usize) -> bool) {
-        let fields: Vec<Field> =
-            columns.iter().map(|c| Field::new("c", c.data_type().clone(), true)).collect();
+        let fields: Vec<Field> = columns.iter().map(|c| Field::new("c", c.data_type().clone(), true)).collect();
         let rows: ArrayRef = Arc::new(StructArray::new(fields.into(), columns.to_vec(), None));
         let identity = Identity::new(rows.data_type(), (0..columns.len()).collect()).unwrap();
         let ids = identity.ids(&rows).unwrap();

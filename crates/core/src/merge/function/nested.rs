@@ -116,11 +116,11 @@ impl Reader {
     /// The place of the row with the key of an element, which `new` makes where there is none.
     fn target<'s>(&'s self, table: &mut Table<'s>, item: Item, new: impl FnOnce() -> usize) -> usize {
         let key = self.key_of(item);
-        match table.get(key) {
+        match table.place(key).and_then(|place| table.at(place)) {
             Some((_, target)) => target,
             None => {
                 let target = new();
-                table.put(key, (0, target));
+                table.push(key, (0, target));
                 target
             }
         }

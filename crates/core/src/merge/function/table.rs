@@ -10,7 +10,7 @@ use super::identity::Id;
 pub(super) struct Table<'a> {
     items: Vec<(Id<'a>, Option<Item>)>,
     /// Places by identity, from [`FEW`] elements on.
-    at: HashMap<Id<'a>, usize>,
+    places: HashMap<Id<'a>, usize>,
     removed: usize,
 }
 
@@ -23,30 +23,42 @@ impl<'a> Table<'a> {
         self.items.len() - self.removed
     }
 
-    fn place(&self, key: Id<'_>) -> Option<usize> {
+    /// The place of the element of an identity.
+    pub(super) fn place(&self, key: Id<'_>) -> Option<usize> {
         if self.items.len() < FEW {
             return self.items.iter().rposition(|(k, item)| item.is_some() && *k == key);
         }
-        self.at.get(&key).copied()
+        self.places.get(&key).copied()
     }
 
-    /// The element of an identity.
-    pub(super) fn get(&self, key: Id<'_>) -> Option<Item> {
-        self.items.get(self.place(key)?)?.1
+    /// The element at a place.
+    pub(super) fn at(&self, place: usize) -> Option<Item> {
+        self.items.get(place)?.1
+    }
+
+    /// Replaces the element at a place.
+    pub(super) fn set(&mut self, place: usize, item: Item) {
+        if let Some(there) = self.items.get_mut(place) {
+            there.1 = Some(item);
+        }
     }
 
     /// Puts an element at the place of that of the same identity, else at the end.
     pub(super) fn put(&mut self, key: Id<'a>, item: Item) {
-        if let Some(there) = self.place(key).and_then(|at| self.items.get_mut(at)) {
-            there.1 = Some(item);
-            return;
+        match self.place(key) {
+            Some(place) => self.set(place, item),
+            None => self.push(key, item),
         }
+    }
+
+    /// Puts an element whose identity has no place at the end.
+    pub(super) fn push(&mut self, key: Id<'a>, item: Item) {
         self.items.push((key, Some(item)));
         if self.items.len() == FEW {
             let places = self.items.iter().enumerate().filter(|(_, (_, item))| item.is_some());
-            self.at = places.map(|(at, (key, _))| (*key, at)).collect();
+            self.places = places.map(|(at, (key, _))| (*key, at)).collect();
         } else if self.items.len() > FEW {
-            self.at.insert(key, self.items.len() - 1);
+            self.places.insert(key, self.items.len() - 1);
         }
     }
 
@@ -55,7 +67,7 @@ impl<'a> Table<'a> {
         if let Some(at) = self.place(key) {
             self.items[at].1 = None;
             self.removed += 1;
-            self.at.remove(&key);
+            self.places.remove(&key);
         }
     }
 
@@ -67,8 +79,8 @@ impl<'a> Table<'a> {
     /// Starts over.
     pub(super) fn clear(&mut self) {
         self.items.clear();
-        if !self.at.is_empty() {
-            self.at.clear();
+        if !self.places.is_empty() {
+            self.places.clear();
         }
         self.removed = 0;
     }

@@ -177,9 +177,8 @@ mod tests {
         let made = conform(&(Arc::new(rows) as ArrayRef), &Arrow::Struct(to)).unwrap();
         let made = made.as_struct();
         assert_eq!(made.nulls(), Some(&nulls));
-        let expected: BooleanArray = (41..91)
-            .map(|i| (i % 5 != 0 && (i - 41) % 7 != 0).then_some(i % 3 == 0))
-            .collect();
+        let expected: BooleanArray =
+            (41..91).map(|i| (i % 5 != 0 && (i - 41) % 7 != 0).then_some(i % 3 == 0)).collect();
         assert_eq!(made.column(0).as_boolean(), &expected);
     }
 }

@@ -83,8 +83,7 @@ pub(super) fn read(file: &Arc<Memory>, read: FileRead) -> Result<Vec<RecordBatch
 pub(super) fn write(fields: &[DataField], batches: &[RecordBatch], options: &[(&str, &str)]) -> Result<Vec<u8>> {
     let sink = Sink::default();
     let options: Options = options.iter().copied().collect();
-    let write =
-        FileWrite { parallel: false, options, ..plainly(fields, "zstd") };
+    let write = FileWrite { parallel: false, options, ..plainly(fields, "zstd") };
     let mut writer = Parquet.write(write, Box::new(sink.clone()))?;
     for batch in batches {
         writer.write(batch)?;
