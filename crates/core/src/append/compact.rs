@@ -16,7 +16,7 @@ use super::pick::Policy;
 use super::write::delete;
 use crate::commit::CommitMessage;
 use crate::compact::limited;
-use crate::file::{FileKind, FileQuery, RollingWriter, Tolerance, read_file, read_remaining};
+use crate::file::{FileKind, FileQuery, RollingWriter, read_file, read_remaining};
 use crate::manifest::run;
 use crate::scan::DeletionFile;
 use crate::seam::Pool;
@@ -209,13 +209,7 @@ pub(crate) async fn rewrite_without(
 
 fn everything(table: &Table) -> Result<FileQuery> {
     let batch_size = table.options().read_batch_size()?.max(1);
-    Ok(FileQuery {
-        fields: table.schema().fields.clone(),
-        filter: None,
-        exact_filter: false,
-        batch_size,
-        tolerance: Tolerance::default(),
-    })
+    Ok(FileQuery::all(table.schema().fields.clone(), batch_size))
 }
 
 async fn copy(mut rows: BatchStream, writer: &mut RollingWriter) -> Result<()> {

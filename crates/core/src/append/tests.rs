@@ -12,7 +12,7 @@ use linn_format::file::FileSource;
 use proptest::prelude::*;
 
 use crate::commit::{Commit, CommitMessage, CommitOutcome};
-use crate::file::{FileQuery, Tolerance, read_file};
+use crate::file::{FileQuery, read_file};
 use crate::fixture::{memory, schema, table};
 use crate::table::Table;
 use crate::write::MemoryBudget;
@@ -42,8 +42,7 @@ async fn read(table: &Table) -> Buckets {
         let rows = buckets.entry((split.partition.to_serialized().to_vec(), split.bucket)).or_default();
         for file in &split.files {
             let fields = table.schema().fields.clone();
-            let query =
-                FileQuery { fields, filter: None, exact_filter: false, batch_size: 7, tolerance: Tolerance::default() };
+            let query = FileQuery::all(fields, 7);
             let batches = read_file(table, &split.partition, split.bucket, file, None, query).await.unwrap();
             for batch in batches.try_collect::<Vec<_>>().await.unwrap() {
                 let int = |i: usize| batch.column(i).as_primitive::<Int32Type>();

@@ -13,7 +13,7 @@ use linn_format::{BatchStream, Result};
 use roaring::RoaringTreemap;
 
 use super::files::{BucketFiles, Output, Sink};
-use crate::file::{FileKind, FileQuery, RollingWriter, Tolerance, extra_file_path, place_of, read_remaining};
+use crate::file::{FileKind, FileQuery, RollingWriter, extra_file_path, place_of, read_remaining};
 use crate::merge::key_value_fields;
 use crate::storage::{IoLimit, Limited};
 use crate::table::Table;
@@ -42,13 +42,7 @@ impl BucketFiles for TableFiles {
         fields: &[DataField],
         deleted: Option<Arc<RoaringTreemap>>,
     ) -> Result<BatchStream> {
-        let query = FileQuery {
-            fields: key_value_fields(fields),
-            filter: None,
-            exact_filter: false,
-            batch_size: self.batch_size,
-            tolerance: Tolerance::default(),
-        };
+        let query = FileQuery::all(key_value_fields(fields), self.batch_size);
         read_remaining(&self.table, &self.partition, self.bucket, file, deleted, query).await
     }
 

@@ -41,6 +41,13 @@ pub struct FileQuery {
     pub tolerance: Tolerance,
 }
 
+impl FileQuery {
+    /// All rows, and no fault is passed over.
+    pub fn all(fields: Vec<DataField>, batch_size: usize) -> Self {
+        Self { fields, filter: None, exact_filter: false, batch_size, tolerance: Tolerance::default() }
+    }
+}
+
 /// Streams a file of one bucket, without the rows that `deletion` removes.
 ///
 /// # Errors

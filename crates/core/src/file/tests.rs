@@ -49,13 +49,7 @@ async fn write(table: &Table, kind: FileKind, batches: &[RecordBatch]) -> Vec<Ar
 }
 
 fn query(fields: &[DataField]) -> FileQuery {
-    FileQuery {
-        fields: fields.to_vec(),
-        filter: None,
-        exact_filter: false,
-        batch_size: 1000,
-        tolerance: Tolerance::default(),
-    }
+    FileQuery::all(fields.to_vec(), 1000)
 }
 
 async fn read(

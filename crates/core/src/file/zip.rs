@@ -16,7 +16,6 @@ use linn_format::{BatchStream, Error, Result, ResultExt};
 
 use super::blob::is_blob;
 use super::query::{FileQuery, read_file, stored_fields};
-use super::tolerance::Tolerance;
 use super::{ROW_POSITION_ID, blob, rows};
 use crate::table::Table;
 
@@ -73,13 +72,7 @@ pub async fn read_group(
     let (sources, missing) = sources(table, group, &query.fields).await?;
     let mut parts = Vec::new();
     for (file, fields) in sources.iter().filter(|(_, fields)| !fields.is_empty()) {
-        let query = FileQuery {
-            fields: fields.clone(),
-            filter: None,
-            exact_filter: false,
-            batch_size: query.batch_size,
-            tolerance: Tolerance::default(),
-        };
+        let query = FileQuery::all(fields.clone(), query.batch_size);
         parts.push(Part { stream: read_file(table, partition, bucket, file, None, query).await?, batch: None });
     }
     let mut order: Vec<i32> = sources.iter().flat_map(|(_, fields)| fields.iter().map(|f| f.id)).collect();

@@ -18,7 +18,7 @@ use linn_format::{Error, Result, vector};
 
 use super::history::Walk;
 use super::report::{Report, Rule};
-use crate::file::{FileQuery, Tolerance, place_of, read_file};
+use crate::file::{FileQuery, place_of, read_file};
 use crate::manifest::{Manifests, Selection};
 use crate::table::Table;
 
@@ -76,8 +76,7 @@ async fn rows(
     let fields = columns(table);
     let path = place_of(table, partition, bucket, file)?.path;
     let mut seen = Seen::new(table, &fields)?;
-    let query =
-        FileQuery { fields, filter: None, exact_filter: false, batch_size: BATCH, tolerance: Tolerance::default() };
+    let query = FileQuery::all(fields, BATCH);
     let mut batches = read_file(table, partition, bucket, file, None, query).await?;
     while let Some(batch) = batches.try_next().await? {
         report.rows += batch.num_rows() as u64;

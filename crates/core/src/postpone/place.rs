@@ -16,7 +16,7 @@ use super::fold::fold;
 use super::waiting::{Waiting, known_counts};
 use crate::append::delete_file;
 use crate::commit::CommitMessage;
-use crate::file::{FileQuery, Tolerance, read_file};
+use crate::file::{FileQuery, read_file};
 use crate::merge::key_value_fields;
 use crate::table::Table;
 use crate::write::{MemoryBudget, TableWriter};
@@ -132,13 +132,7 @@ async fn replay(
     compact: Option<bool>,
 ) -> Result<Vec<CommitMessage>> {
     let columns: Vec<usize> = (0..table.schema().fields.len()).collect();
-    let query = FileQuery {
-        fields: key_value_fields(&table.schema().fields),
-        filter: None,
-        exact_filter: false,
-        batch_size: BATCH,
-        tolerance: Tolerance::default(),
-    };
+    let query = FileQuery::all(key_value_fields(&table.schema().fields), BATCH);
     for file in &waiting.files {
         let mut batches = read_file(table, &waiting.partition, POSTPONED, file, None, query.clone()).await?;
         while let Some(batch) = batches.next().await {

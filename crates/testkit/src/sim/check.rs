@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use linn_core::branch::Branches;
-use linn_core::file::{FileQuery, Tolerance, read_file};
+use linn_core::file::{FileQuery, read_file};
 use linn_core::invariants::{self, Depth, Severity};
 use linn_core::{Changelogs, Snapshots, Storage, Table, Tags, read};
 use linn_format::file::key_value_batch_fields;
@@ -222,13 +222,7 @@ async fn changes(table: &Table, snapshot: &Snapshot) -> Result<Vec<Row>> {
     let fields = key_value_batch_fields(&table.schema().fields);
     for split in table.scan().plan_changelog(snapshot).await?.splits {
         for file in &split.files {
-            let query = FileQuery {
-                fields: fields.clone(),
-                filter: None,
-                exact_filter: false,
-                batch_size: 1024,
-                tolerance: Tolerance::default(),
-            };
+            let query = FileQuery::all(fields.clone(), 1024);
             let stream = read_file(table, &split.partition, split.bucket, file, None, query).await?;
             for batch in read::collect(stream).await? {
                 rows.extend(row::rows(&batch));

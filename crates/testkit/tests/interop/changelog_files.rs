@@ -38,7 +38,7 @@ async fn changes(table: &Table, snapshot: &Snapshot) -> Vec<Value> {
     let mut rows = Vec::new();
     for split in table.scan().plan_changelog(snapshot).await.unwrap().splits {
         for file in &split.files {
-            let query = FileQuery { fields: fields.clone(), filter: None, exact_filter: false, batch_size: 1000 };
+            let query = FileQuery::all(fields.clone(), 1000);
             let stream = read_file(table, &split.partition, split.bucket, file, None, query).await.unwrap();
             rows.extend(render::rows(&collect(stream).await.unwrap(), &fields));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use linn_core::file::{FileQuery, Tolerance, read_file, row_position_field};
+use linn_core::file::{FileQuery, read_file, row_position_field};
 use linn_core::{Commit, CommitMessage, CommitOutcome, Snapshots, Table, read};
 use linn_format::Result;
 
@@ -69,13 +69,7 @@ async fn mark(actor: &Actor, table: &Table) -> Result<(Vec<CommitMessage>, BTree
     for split in table.scan().snapshot(snapshot).plan().await?.splits {
         for (number, file) in split.files.iter().enumerate() {
             let fields = vec![text.clone(), row_position_field()];
-            let query = FileQuery {
-                fields,
-                filter: None,
-                exact_filter: false,
-                batch_size: 1024,
-                tolerance: Tolerance::default(),
-            };
+            let query = FileQuery::all(fields, 1024);
             let vector = split.deletion_files.get(number).and_then(Option::as_ref);
             let stream = read_file(table, &split.partition, split.bucket, file, vector, query).await?;
             for batch in read::collect(stream).await? {
