@@ -51,7 +51,7 @@ impl Campaign {
             while begin.elapsed() < until && histories.seeds.end < seeds.end {
                 histories.effects += campaign.one(histories.seeds.end, *scale);
                 histories.seeds.end += 1;
-                if histories.seeds.end % 50 == 0 {
+                if histories.seeds.end.is_multiple_of(50) {
                     eprintln!("sim: {} seeds {:?}, {} failed", scale.name, histories.seeds, campaign.failed.len());
                 }
             }
