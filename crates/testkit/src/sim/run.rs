@@ -226,8 +226,10 @@ impl History {
         let skew = if self.skews { self.world.draw(|random| random.random_range(-300_000..300_000)) } else { 0 };
         let mut rates = self.rates.clone();
         // Expiry that is cut off now and then is what its bugs are about.
-        if kind == Kind::Expirer && self.world.setup.is_about(&[Hazard::H7, Hazard::H8, Hazard::H9]) {
-            rates.set(Fault::CrashBefore, 0.02);
+        if kind == Kind::Expirer
+            && let Some(share) = self.world.knobs.expirer_dies
+        {
+            rates.set(Fault::CrashBefore, share);
         }
         let process = self.world.process(name, rates, skew);
         let actor = Actor { process: Arc::clone(&process), shape: Arc::clone(&self.shape) };

@@ -28,7 +28,13 @@ async fn once(actor: &Actor) -> Result<()> {
             Err(e) if e.kind() == ErrorKind::NotFound && !branches.exists(name).await? => return Ok(()),
             read => read?,
         };
-        return if !is_whole || actor.chance(3) { branches.delete(name).await } else { Ok(()) };
+        if is_whole && !actor.chance(3) {
+            return Ok(());
+        }
+        return match branches.delete(name).await {
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+            result => result,
+        };
     }
     let tags = Tags::new(&table);
     let name = format!("{PREFIX}{}", actor.world().executor.now());

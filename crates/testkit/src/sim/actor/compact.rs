@@ -9,7 +9,7 @@ use crate::sim::plant;
 /// Compacts again and again.
 pub async fn run(actor: Actor, number: usize) {
     while actor.comes_again(5_000).await {
-        let full = actor.chance(3);
+        let full = actor.chance(actor.world().knobs.full_compactions);
         if let Err(e) = once(&actor, &format!("compactor-{number}"), full).await {
             actor.judge("a compaction", &e);
         }

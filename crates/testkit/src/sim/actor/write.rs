@@ -107,12 +107,12 @@ fn entry(actor: &Actor, number: usize, identifier: i64) -> Entry {
     }
     let shape = &actor.shape;
     let writer = i64::try_from(number).unwrap();
-    let big_first = actor.world().knobs.big_first;
+    let big_commits = actor.world().knobs.big_commits;
     let entry = actor.world().draw(|random| {
         let own = if shape.shared { 0 } else { i32::try_from(number).unwrap() * 2 };
         let first = own + random.random_range(0..2);
         let replaces = (shape.may_overwrite() && random.random_ratio(1, 8)).then_some(first);
-        let is_big = random.random_ratio(1, 10) || (big_first && identifier == 1);
+        let is_big = random.random_ratio(1, 10) || identifier <= big_commits;
         let count = if is_big { 200 } else { random.random_range(1..12) };
         let mut rows = Vec::with_capacity(count);
         for i in 0..count {

@@ -48,11 +48,18 @@ impl Setup {
             knobs.skews = false;
         }
         // Maintenance and who looks at what it does come often, compared with commits.
-        if self.is_about(&[Hazard::H7, Hazard::H11, Hazard::H16]) {
+        if self.is_about(&[Hazard::H7, Hazard::H8, Hazard::H9, Hazard::H11, Hazard::H16]) {
             (knobs.writers_rest, knobs.others_rest) = (Some(4_000), Some(2_000));
         }
-        if self.is_about(&[Hazard::H7]) {
+        if self.is_about(&[Hazard::H7, Hazard::H11]) {
             knobs.others_rest = Some(700);
+        }
+        if self.is_about(&[Hazard::H8, Hazard::H9]) {
+            knobs.expirer_dies = Some(0.02);
+        }
+        // It must come to the end of an expiry too.
+        if self.is_about(&[Hazard::H7]) {
+            knobs.expirer_dies = Some(0.003);
         }
         if self.is_about(&[Hazard::H17]) {
             (knobs.writers_rest, knobs.pause_millis) = (Some(2_000), 500);
@@ -60,7 +67,14 @@ impl Setup {
         if self.is_about(&[Hazard::H18]) {
             knobs.cuts = 10;
         }
-        knobs.big_first = self.is_about(&[Hazard::H11, Hazard::H20]);
+        // A big one first, beside which later ones stay on a level of their own.
+        if self.is_about(&[Hazard::H11]) {
+            (knobs.big_commits, knobs.full_compactions) = (1, 50);
+        }
+        // More than the buffer holds.
+        if self.is_about(&[Hazard::H20]) {
+            knobs.big_commits = i64::MAX;
+        }
         knobs
     }
 
@@ -90,12 +104,16 @@ pub struct Knobs {
     pub others_rest: Option<u64>,
     /// The least time that a process stands still, milliseconds; thirty times as long at the most.
     pub pause_millis: u64,
+    /// One in so many compactions is a full one.
+    pub full_compactions: u32,
+    /// How many of its operations are an expirer's last, if not as drawn.
+    pub expirer_dies: Option<f64>,
     /// Whether clocks may be off.
     pub skews: bool,
     /// In how many of 200 looks around the power is cut, where it is at all.
     pub cuts: u32,
-    /// Whether the first commit of a writer is a big one, beside which later ones stay on a level of their own.
-    pub big_first: bool,
+    /// How many commits of each writer are big ones, beside those that are anyway.
+    pub big_commits: i64,
 }
 
 impl Default for Knobs {
@@ -106,9 +124,11 @@ impl Default for Knobs {
             writers_rest: None,
             others_rest: None,
             pause_millis: 60_000,
+            full_compactions: 3,
+            expirer_dies: None,
             skews: true,
             cuts: 1,
-            big_first: false,
+            big_commits: 0,
         }
     }
 }
@@ -126,10 +146,13 @@ impl Hazard {
                 last().with("num-sorted-run.compaction-trigger", "2")
             }
             Self::H10 => last().with_vectors().with_producer(Producer::Lookup),
-            // Without rows taken back: a file that holds such is merged, whatever the options say.
-            Self::H11 => {
-                Shape::of(Engine::BySequence).with("write-only", "true").with("num-sorted-run.compaction-trigger", "2")
-            }
+            // Without rows taken back: a file that holds such is merged, whatever the options say. Sizes that go by rows, so that
+            // a big file stays on its level.
+            Self::H11 => Shape::of(Engine::BySequence)
+                .with("write-only", "true")
+                .with("file.format", "avro")
+                .with("file.compression", "none")
+                .with("num-sorted-run.compaction-trigger", "2"),
             // The order of commits is what keeps two writers of a bucket apart.
             Self::H12 if planted => Shape { shared: true, ..last().with("write-only", "true") },
             Self::H12 => {
