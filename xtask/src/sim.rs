@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Cut every effect of the pieces of work whose names contain this
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     cuts: Option<String>,
-    /// More actors and longer histories
+    /// More actors and longer histories; a campaign runs both kinds without it
     #[arg(long)]
     large: bool,
     /// Run seeds for a while, then all planted bugs, crash cuts and decoders, and write the page of it
