@@ -50,7 +50,7 @@ impl Scale {
     pub const SMALL: Self = Self { name: "small", writers: 2, commits: 6, compactors: 1, readers: 1, steps: 500_000 };
     /// A history for campaigns.
     pub const LARGE: Self =
-        Self { name: "large", writers: 4, commits: 40, compactors: 2, readers: 3, steps: 20_000_000 };
+        Self { name: "large", writers: 4, commits: 40, compactors: 2, readers: 3, steps: 3_000_000 };
 }
 
 /// What came of a history.

@@ -1,8 +1,8 @@
 //! Bugs that are planted are caught by a promise that they break, and without them the same histories break none: a history that
 //! breaks a promise does not go unseen.
 
-use linn_testkit::sim::Hazard;
 use linn_testkit::sim::plant::trial;
+use linn_testkit::sim::{Broken, Hazard, Scale, Setup, run};
 
 /// Seeds that are tried for each.
 const SEEDS: u64 = 20;
@@ -18,6 +18,13 @@ fn all_caught(part: usize) {
         }
     }
     assert!(bad.is_empty(), "not caught, or not clean without the bug:\n{}", bad.join("\n"));
+}
+
+#[test]
+fn a_history_without_end_is_stuck() {
+    let endless = run(0, &Setup::default(), Scale { steps: 1_000, ..Scale::SMALL });
+    assert!(endless.steps <= 1_001);
+    assert!(endless.violations.iter().any(|violation| violation.broken == Broken::Stuck), "{:?}", endless.violations);
 }
 
 #[test]
