@@ -10,6 +10,7 @@
 mod fallback;
 mod forward;
 mod merge;
+mod rename;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -43,7 +43,7 @@ impl Branches {
         format!("{}/branch", self.table.path())
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(super) fn path(&self, name: &str) -> String {
         format!("{}/{PREFIX}{name}", self.dir())
     }
 
@@ -191,25 +191,18 @@ impl Branches {
                     .with_hint(format!("remove the option {key} first")));
             }
         }
+        self.remove(name).await
+    }
+
+    /// Removes the folder of a branch, its schemas first.
+    pub(super) async fn remove(&self, name: &str) -> Result<()> {
         self.storage().delete_dir(&format!("{}/schema", self.path(name))).await?;
         self.storage().delete_dir(&self.path(name)).await
     }
 
-    /// Gives a branch another name.
-    ///
-    /// # Errors
-    /// `NotFound` when there is none of this name, `AlreadyExists` when the new name is taken, `Unsupported` on stores that
-    /// cannot move folders.
-    pub async fn rename(&self, name: &str, to: &str) -> Result<()> {
-        if name == MAIN {
-            return Err(Error::invalid("the main branch cannot be renamed").with("table", self.table.name()));
-        }
-        check_name(to)?;
-        self.require(name).await?;
-        if self.exists(to).await? {
-            return Err(Error::already_exists(format!("branch {to:?}")).with("table", self.table.name()));
-        }
-        self.storage().rename_dir(&self.path(name), &self.path(to)).await
+    /// The table as its files of a branch lie, with its own schema.
+    pub(super) fn of(&self, name: &str) -> Result<Table> {
+        self.table.with_options(&[("branch", name)].into_iter().collect())
     }
 }
 

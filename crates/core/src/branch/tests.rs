@@ -13,7 +13,7 @@ use crate::fixture::{added, env, file, memory, row, schema, table};
 use crate::schema::Schemas;
 use crate::seam::Storage;
 use crate::snapshot::Snapshots;
-use crate::storage::{Faulty, Memory};
+use crate::storage::{Fault, Faulty, Memory, Op};
 use crate::table::Table;
 use crate::tag::{Retained, TagOf, Tags};
 
@@ -101,6 +101,73 @@ async fn branches_are_renamed_and_deleted() {
     branches.delete("c").await.unwrap();
     assert_eq!(branches.list().await.unwrap(), ["e"]);
     assert_eq!(files(&table).await, ["f1", "f2", "f3"]);
+}
+
+/// A store that cannot move folders, as object stores cannot.
+fn without_moves(store: Arc<Memory>) -> Faulty {
+    let faulty = Faulty::new(store);
+    faulty.inject(Op::Rename, "", 0, usize::MAX, Fault::Before(ErrorKind::Unsupported));
+    faulty
+}
+
+/// The branch `b` with a schema and a snapshot of its own.
+async fn branched() -> (Arc<Memory>, Table) {
+    let (store, table) = tagged().await;
+    Branches::new(&table).create("b", Some("t")).await.unwrap();
+    let b = Branches::new(&table).table("b").await.unwrap();
+    let set = SchemaChange::SetOption { key: "snapshot.num-retained.min".into(), value: "3".into() };
+    Schemas::new(&b).commit(&b, &[set]).await.unwrap();
+    commit(&Branches::new(&table).table("b").await.unwrap(), 9, "g").await;
+    (store, table)
+}
+
+#[tokio::test]
+async fn a_branch_is_renamed_where_folders_cannot_be_moved() {
+    let of = |store: &Memory, branch: &str| -> Vec<String> {
+        store.paths().into_iter().filter(|path| path.contains(&format!("/branch-{branch}/"))).collect()
+    };
+    let mut cuts = 0;
+    for (cut, applied) in (0..).flat_map(|cut| [(cut, false), (cut, true)]) {
+        let (store, table) = branched().await;
+        let before = of(&store, "b");
+        let faulty = without_moves(store.clone());
+        faulty.stop_after(cut, applied);
+        let broken = Table::new("db.t", "db.db/t", table.schema().clone(), env(Arc::new(faulty.clone()), 3));
+        let done = Branches::new(&broken).rename("b", "c").await;
+        let there =
+            Table::new("db.t", "db.db/t", table.schema().clone(), env(Arc::new(without_moves(store.clone())), 4));
+        let branches = Branches::new(&there);
+        if !faulty.stopped() {
+            done.unwrap();
+            assert_eq!(branches.list().await.unwrap(), ["c"]);
+            assert_eq!(files(&branches.table("c").await.unwrap()).await, ["f1", "f2", "g"]);
+            assert_eq!(
+                of(&store, "c"),
+                before.iter().map(|path| path.replace("branch-b", "branch-c")).collect::<Vec<_>>()
+            );
+            break;
+        }
+        cuts += 1;
+        // The branch is there under one of its names, and whole.
+        let mut whole = 0;
+        for name in ["b", "c"] {
+            match branches.table(name).await {
+                Ok(branch) => {
+                    assert_eq!(files(&branch).await, ["f1", "f2", "g"], "{name} after {cut}");
+                    whole += 1;
+                }
+                Err(e) => assert_eq!(e.kind(), ErrorKind::NotFound, "{name} after {cut}"),
+            }
+        }
+        assert!(whole > 0, "after {cut}");
+        match branches.rename("b", "c").await {
+            Ok(()) => assert_eq!(files(&branches.table("c").await.unwrap()).await, ["f1", "f2", "g"]),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => branches.delete("b").await.unwrap(),
+            Err(e) => assert_eq!(e.kind(), ErrorKind::NotFound, "after {cut}"),
+        }
+        assert_eq!(branches.list().await.unwrap(), ["c"], "after {cut}");
+    }
+    assert!(cuts >= 10, "{cuts}");
 }
 
 #[tokio::test]
