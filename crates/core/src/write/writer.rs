@@ -137,7 +137,8 @@ impl TableWriter {
     /// # Errors
     /// `Invalid` naming the column and row that do not fit the table: nothing of the batch is written then.
     /// `Unavailable` when the store or the local disk fails: the rows are in the buffer, and the writer can go on. Where
-    /// the primary key lacks partition columns it may have to be closed, and says so then.
+    /// the primary key lacks partition columns, and without one, where rows go through into files, it may have to be closed, and
+    /// says so then.
     pub async fn write(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
         self.usable()?;
         let (rows, kinds) = self.check.rows(batch, kinds)?;

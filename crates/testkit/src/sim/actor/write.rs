@@ -173,7 +173,8 @@ pub(crate) fn batch(table: &Table, rows: &[Row]) -> Result<(RecordBatch, arrow_a
     Ok((batch, kinds))
 }
 
-/// Writes the rows in one or two parts. What fails for want of the store is in the buffer all the same.
+/// Writes the rows in one or two parts. What fails for want of the store is in the buffer all the same, where there is a primary key;
+/// without one rows go through into files, and the writer says so when some went too far.
 async fn fill(actor: &Actor, table: &Table, writer: &mut TableWriter, rows: &[Row]) -> Result<()> {
     let cut = if actor.chance(2) { rows.len() / 2 } else { rows.len() };
     for part in [&rows[..cut], &rows[cut..]].into_iter().filter(|part| !part.is_empty()) {
@@ -181,7 +182,7 @@ async fn fill(actor: &Actor, table: &Table, writer: &mut TableWriter, rows: &[Ro
         match writer.write(&batch, Some(&kinds)).await {
             Ok(()) => {}
             Err(e) if plant::wedges(actor, &e) => std::future::pending().await,
-            Err(e) if actor.is_transient(&e) && actor.chance(2) => {}
+            Err(e) if actor.is_transient(&e) && table.schema().is_primary_key_table() && actor.chance(2) => {}
             Err(e) => return Err(e),
         }
     }
