@@ -7,7 +7,7 @@ use linn_core::commit::Overwrite;
 use linn_core::write::TableWriter;
 use linn_core::{Commit, CommitMessage, CommitOutcome, Committer, Table};
 use linn_format::types::arrow_schema;
-use linn_format::{Error, Result};
+use linn_format::{Error, ErrorKind, Result};
 use rand::Rng;
 
 use super::{Actor, again};
@@ -173,8 +173,16 @@ pub(crate) fn batch(table: &Table, rows: &[Row]) -> Result<(RecordBatch, arrow_a
     Ok((batch, kinds))
 }
 
-/// Writes the rows in one or two parts. What fails for want of the store is in the buffer all the same, where there is a primary key;
-/// without one rows go through into files, and the writer says so when some went too far.
+/// What a writer that has to be closed says is the end of a session like any other: the rows are written again in the next one.
+fn closed(e: Error) -> Error {
+    match e.kind() == ErrorKind::Invalid && e.to_string().contains("close this writer") {
+        true => Error::unavailable("a new session").with_source(e),
+        false => e,
+    }
+}
+
+/// Writes the rows in one or two parts. What fails for want of the store is in the buffer all the same, or the writer says that it has
+/// to be closed.
 async fn fill(actor: &Actor, table: &Table, writer: &mut TableWriter, rows: &[Row]) -> Result<()> {
     let cut = if actor.chance(2) { rows.len() / 2 } else { rows.len() };
     for part in [&rows[..cut], &rows[cut..]].into_iter().filter(|part| !part.is_empty()) {
@@ -182,8 +190,8 @@ async fn fill(actor: &Actor, table: &Table, writer: &mut TableWriter, rows: &[Ro
         match writer.write(&batch, Some(&kinds)).await {
             Ok(()) => {}
             Err(e) if plant::wedges(actor, &e) => std::future::pending().await,
-            Err(e) if actor.is_transient(&e) && table.schema().is_primary_key_table() && actor.chance(2) => {}
-            Err(e) => return Err(e),
+            Err(e) if actor.is_transient(&e) && actor.chance(2) => {}
+            Err(e) => return Err(closed(e)),
         }
     }
     actor
@@ -207,7 +215,7 @@ async fn append(
 ) -> Result<Option<CommitOutcome>> {
     fill(actor, table, writer, &entry.rows).await?;
     let wait = actor.chance(2);
-    let messages = again!(actor, writer.prepare_commit(wait))?;
+    let messages = again!(actor, writer.prepare_commit(wait)).map_err(closed)?;
     let messages = plant::messages(actor, messages);
     dispatch(actor, of, &messages);
     let commit = Commit::streaming(of.1, messages);
@@ -226,7 +234,7 @@ async fn replace(
     actor.world().action("overwrites");
     let mut writer = table.overwriter(&of.0)?;
     fill(actor, table, &mut writer, &entry.rows).await?;
-    let messages = again!(actor, writer.prepare_commit(true))?;
+    let messages = again!(actor, writer.prepare_commit(true)).map_err(closed)?;
     writer.close().await?;
     dispatch(actor, of, &messages);
     let target: BTreeMap<String, String> = [("p".to_owned(), partition.to_string())].into();
