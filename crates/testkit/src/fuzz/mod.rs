@@ -7,6 +7,6 @@ mod seed;
 mod target;
 
 pub use corpus::{check, corpus};
-pub use panic::{hold_panics, run_held};
+pub use panic::{check_held, hold_panics, run_held};
 pub use seed::seeds;
 pub use target::{TARGETS, Target, run};

@@ -13,12 +13,24 @@ pub fn hold_panics() {
     set_hook(Box::new(|panic| LAST.with_borrow_mut(|last| *last = panic.to_string())));
 }
 
+/// As [`check`](super::check), with panics held.
+///
+/// # Panics
+/// As it.
+pub fn check_held(target: &str, seed: u64, mutations: usize, run: impl Fn(&[u8])) {
+    held(|| super::check(target, seed, mutations, run));
+}
+
 /// Runs the target of a name, and says what panicked where a panic gets through.
 ///
 /// # Panics
 /// As [`run`](super::run).
 pub fn run_held(name: &str, bytes: &[u8]) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| super::run(name, bytes))) {
+    held(|| super::run(name, bytes));
+}
+
+fn held(work: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
         eprintln!("{}", LAST.take());
         resume_unwind(panic);
     }
