@@ -95,7 +95,7 @@ impl Branches {
     /// `NotFound` when there is no such branch, or when its making was cut off.
     pub async fn table(&self, name: &str) -> Result<Table> {
         let options: Options = [("branch", name)].into_iter().collect();
-        let table = self.table.with_options(&options)?;
+        let table = self.of(name)?;
         if !is_made(&table).await? {
             return Err(self.absent(name).await);
         }
@@ -130,7 +130,7 @@ impl Branches {
     /// one.
     pub async fn create(&self, name: &str, tag: Option<&str>) -> Result<()> {
         check_name(name)?;
-        let branch = self.table.with_options(&[("branch", name)].into_iter().collect())?;
+        let branch = self.of(name)?;
         let schemas = Schemas::new(&self.table);
         if self.exists(name).await? {
             if is_made(&branch).await? {
@@ -200,7 +200,7 @@ impl Branches {
         self.storage().delete_dir(&self.path(name)).await
     }
 
-    /// The table as its files of a branch lie, with its own schema.
+    /// The table where the files of a branch are, with its own schema still.
     pub(super) fn of(&self, name: &str) -> Result<Table> {
         self.table.with_options(&[("branch", name)].into_iter().collect())
     }
