@@ -37,7 +37,7 @@ pub(crate) use conflict::compare as compare_keys;
 pub use message::CommitMessage;
 use overwrite::Known;
 pub use overwrite::Overwrite;
-pub(crate) use overwrite::{Target, is_whole, whole};
+pub(crate) use overwrite::{Target, whole};
 pub use rewrite::{
     ManifestCounts, Rewritten, compact_manifests, count_manifests, lost_manifests, remove_lost_manifests,
 };

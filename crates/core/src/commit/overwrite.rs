@@ -104,7 +104,7 @@ fn among_others(table: &Table, overwrite: Overwrite, known: &Known<'_>) -> Resul
             }
             Ok(Target::Rows((*gone).clone()))
         }
-        (Overwrite::Partition(spec), None) => whole(table, &spec),
+        (Overwrite::Partition(spec), None) => whole(table, &spec)?.ok_or_else(|| whole_only(table)),
         (Overwrite::Specs(all), None) => specs(table, &all),
         (Overwrite::Rows(rows), None) => Ok(Target::Rows(rows.into_iter().collect())),
         _ => Err(whole_only(table)),
@@ -115,20 +115,16 @@ fn outside(table: &Table) -> Error {
     Error::invalid("a new row is outside of the partition that is overwritten").with("table", table.name())
 }
 
-/// Whether the partitions of a spec are replaced, however many of them the new rows are in.
-pub(crate) fn is_whole(table: &Table, spec: &BTreeMap<String, String>) -> Result<bool> {
-    let complete = table.schema().partition_keys.iter().all(|key| spec.contains_key(key));
-    Ok(complete || !table.options().dynamic_partition_overwrite()?)
-}
-
-/// The partitions of a spec, however many of them the new rows are in.
+/// The partitions of a spec, however many of them the new rows are in; `None` when the options say that only those are replaced that
+/// the rows are in, and the spec does not tell them.
 ///
 /// # Errors
-/// `Unsupported` when the options say that only those are replaced that the rows are in, and the spec does not tell them.
-pub(crate) fn whole(table: &Table, spec: &BTreeMap<String, String>) -> Result<Target> {
-    match is_whole(table, spec)? {
-        true => specs(table, std::slice::from_ref(spec)),
-        false => Err(whole_only(table)),
+/// `Invalid` for a key that is none of the table's partitions, and for values that its type does not take.
+pub(crate) fn whole(table: &Table, spec: &BTreeMap<String, String>) -> Result<Option<Target>> {
+    let complete = table.schema().partition_keys.iter().all(|key| spec.contains_key(key));
+    match complete || !table.options().dynamic_partition_overwrite()? {
+        true => specs(table, std::slice::from_ref(spec)).map(Some),
+        false => Ok(None),
     }
 }
 

@@ -16,7 +16,7 @@ use super::routing::{Placed, Routing};
 use super::settings::Settings;
 use super::writer::{Buckets, TableWriter};
 use crate::append;
-use crate::commit::{Target, is_whole, whole};
+use crate::commit::{Target, whole};
 use crate::compact;
 use crate::postpone::{POSTPONED, known_counts};
 use crate::snapshot::Snapshots;
@@ -58,9 +58,9 @@ impl Table {
         if !self.schema().is_cross_partition() {
             return self.batch_overwriter(user).await;
         }
-        match is_whole(self, spec)? {
-            true => self.replacing(user, Kept::Outside(whole(self, spec)?)),
-            false => self.gathering_writer(user),
+        match whole(self, spec)? {
+            Some(target) => self.replacing(user, Kept::Outside(target)),
+            None => self.gathering_writer(user),
         }
     }
 
