@@ -156,10 +156,8 @@ pub(super) async fn names_that_are_there(table: &Table, changelog: &Snapshot) ->
     let manifests = Manifests::new(table);
     let mut names = HashSet::new();
     for list in ListName::of_data(changelog).into_iter().chain(ListName::of_changelog(changelog)) {
-        match manifests.peek_list(list).await {
-            Ok(metas) => names.extend(metas.into_iter().map(|meta| meta.file_name).chain([list.name.to_owned()])),
-            Err(e) if e.kind() == ErrorKind::NotFound => {}
-            Err(e) => return Err(e),
+        if let Some(metas) = there(manifests.peek_list(list).await)? {
+            names.extend(metas.into_iter().map(|meta| meta.file_name).chain([list.name.to_owned()]));
         }
     }
     Ok(names)
