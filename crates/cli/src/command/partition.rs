@@ -46,7 +46,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
             if dry_run {
                 return show(context, &table, &finished);
             }
-            for mark in mark_partitions(&table, &finished, &HttpPost).await? {
+            for mark in mark_partitions(&table, &finished, &HttpPost::default()).await? {
                 eprintln!("{}", told(&mark));
             }
             if finished.is_empty() {
@@ -57,7 +57,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
         PartitionCommand::MarkDone { table, partitions, .. } => {
             let table = context.table(&table).await?;
             let specs = partitions.iter().map(|spec| pairs(spec)).collect::<Result<Vec<_>>>()?;
-            for mark in mark_done(&table, &specs, &HttpPost).await? {
+            for mark in mark_done(&table, &specs, &HttpPost::default()).await? {
                 eprintln!("{}", told(&mark));
             }
             Ok(())

@@ -2,6 +2,7 @@
 //! `path` and `partition` is posted, and one whose `result` is `SUCCESS` must come back.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -25,17 +26,31 @@ pub trait Post: Send + Sync + fmt::Debug {
     async fn post(&self, url: &str, json: Bytes) -> Result<Bytes>;
 }
 
-/// Posts over HTTP and HTTPS.
-#[derive(Debug, Clone, Default)]
-pub struct HttpPost;
+/// Posts over HTTP and HTTPS, with one client that the first post makes.
+#[derive(Debug, Default)]
+pub struct HttpPost(OnceLock<reqwest::Client>);
+
+impl HttpPost {
+    fn client(&self) -> reqwest::Result<&reqwest::Client> {
+        if let Some(client) = self.0.get() {
+            return Ok(client);
+        }
+        install_tls();
+        let client = reqwest::Client::builder().timeout(PATIENCE).build()?;
+        Ok(self.0.get_or_init(|| client))
+    }
+}
 
 #[async_trait]
 impl Post for HttpPost {
     async fn post(&self, url: &str, json: Bytes) -> Result<Bytes> {
-        install_tls();
         let failed = |e: reqwest::Error| Error::unavailable("the server was not told").with_source(e);
-        let client = reqwest::Client::builder().timeout(PATIENCE).build().map_err(failed)?;
-        let request = client.post(url).header(reqwest::header::CONTENT_TYPE, "application/json").body(json);
+        let request = self
+            .client()
+            .map_err(failed)?
+            .post(url)
+            .header(reqwest::header::CONTENT_TYPE, "application/json")
+            .body(json);
         let answer = request.send().await.and_then(reqwest::Response::error_for_status).map_err(failed)?;
         answer.bytes().await.map_err(failed)
     }

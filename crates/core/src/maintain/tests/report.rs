@@ -60,10 +60,10 @@ async fn a_server_is_told_after_the_mark_is_there() {
     let done = [vec![("p".to_owned(), "1".to_owned())], vec![("p".to_owned(), "07".to_owned())]];
     let table = telling(&h, "success-file,http-report", &url, Some("a=b"));
     assert_eq!(
-        mark_done(&table, &done, &HttpPost).await.unwrap(),
+        mark_done(&table, &done, &HttpPost::default()).await.unwrap(),
         ["db.db/t/p=1/_SUCCESS", url.as_str(), "db.db/t/p=7/_SUCCESS", url.as_str()]
     );
-    mark_done(&telling(&h, "http-report", &url, None), &done[..1], &HttpPost).await.unwrap();
+    mark_done(&telling(&h, "http-report", &url, None), &done[..1], &HttpPost::default()).await.unwrap();
     let posted: Vec<serde_json::Value> = posted.lock().iter().map(|body| serde_json::from_str(body).unwrap()).collect();
     let path = format!("{}/db.db/t", h.table.storage().root());
     let said = |partition: &str, params: Option<&str>| serde_json::json!({ "params": params, "table": "db.t", "path": path, "partition": partition });
@@ -82,13 +82,14 @@ async fn a_server_that_does_not_understand_is_an_error() {
         ("500 Internal Server Error", r#"{"result":"SUCCESS"}"#),
     ] {
         let (url, posted) = server(status, answer).await;
-        let error = mark_done(&telling(&h, "http-report", &url, None), &done, &HttpPost).await.unwrap_err();
+        let error = mark_done(&telling(&h, "http-report", &url, None), &done, &HttpPost::default()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable, "{status} {answer}");
         assert!(format!("{error:?}").contains(&url), "{error:?}");
         assert_eq!(posted.lock().len(), 1);
     }
-    let error =
-        mark_done(&telling(&h, "http-report", "http://127.0.0.1:1/", None), &done, &HttpPost).await.unwrap_err();
+    let error = mark_done(&telling(&h, "http-report", "http://127.0.0.1:1/", None), &done, &HttpPost::default())
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(!h.store.paths().iter().any(|path| path.contains("_SUCCESS")));
 }

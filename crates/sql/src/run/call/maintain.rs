@@ -265,7 +265,7 @@ fn specs(arguments: &Arguments) -> Result<Vec<Vec<(String, String)>>> {
 
 async fn done(session: &Session, arguments: &Arguments) -> Result<Output> {
     let table = arguments.table(session, None).await?;
-    mark_done(&table, &specs(arguments)?, &HttpPost).await?;
+    mark_done(&table, &specs(arguments)?, &HttpPost::default()).await?;
     success()
 }
 
