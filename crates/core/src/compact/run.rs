@@ -239,17 +239,14 @@ impl Sinks {
         }
     }
 
-    /// Finishes the files of both; when one fails nothing stays.
+    /// Finishes the files of both, side by side; when one fails nothing stays.
     async fn close(self, files: &dyn BucketFiles) -> Result<(Vec<Arc<DataFileMeta>>, Vec<Arc<DataFileMeta>>)> {
-        let rows = match self.rows {
+        let close = async |sink: Option<Box<dyn Sink>>| match sink {
             Some(sink) => sink.close().await,
             None => Ok(Vec::new()),
         };
-        let changes = match self.changes {
-            Some(sink) if rows.is_ok() => sink.close().await,
-            Some(sink) => sink.abort().await.map(|()| Vec::new()),
-            None => Ok(Vec::new()),
-        };
+        // Changes first: a task of their own finishes them while this one finishes the rows.
+        let (changes, rows) = futures::join!(close(self.changes), close(self.rows));
         let (rows, changes) = match (rows, changes) {
             (Ok(rows), Ok(changes)) => return Ok((rows, changes)),
             (rows, changes) => (rows, changes),

@@ -9,13 +9,15 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use async_trait::async_trait;
-use futures::StreamExt;
-use linn_format::types::DataField;
+use futures::{StreamExt, TryStreamExt};
+use linn_format::file::DataFileMeta;
+use linn_format::row::{BinaryRow, columns_from_rows};
+use linn_format::types::{DataField, DataType};
 use linn_format::{BatchStream, Error, Result, ResultExt};
 
 use super::sorted::Sorted;
 use super::{Marks, mark};
-use crate::compact::{BucketFiles, Task};
+use crate::compact::{BucketFiles, Step, Task};
 use crate::merge::{Found, KeyEncoder, Keys, Older, gallop};
 use crate::read::prefetch;
 use crate::seam::Env;
@@ -23,9 +25,7 @@ use crate::vector::BucketVectors;
 
 /// The files below a compaction, walked in key order.
 pub(crate) struct Join {
-    files: Arc<dyn BucketFiles>,
-    /// Where files are decoded ahead of the merge; `None` when its thread does all.
-    ahead: Option<Env>,
+    opener: Opener,
     /// Lowest level first: what is found there is the newest.
     levels: Vec<Cursor>,
     reading: Reading,
@@ -40,9 +40,28 @@ pub(crate) struct Join {
 /// Rows of a batch for each that is found, up to which it is not gathered.
 const SPARSE: usize = 4;
 
+/// How files are opened.
+struct Opener {
+    files: Arc<dyn BucketFiles>,
+    /// Where they are decoded ahead of the merge; `None` when its thread does all.
+    ahead: Option<Env>,
+}
+
+impl Opener {
+    /// The records of a file. Nothing is read before they are asked for, or before a task is that reads ahead.
+    fn open(&self, file: &Arc<DataFileMeta>, fields: &Arc<[DataField]>) -> BatchStream {
+        let (files, file, fields) = (self.files.clone(), file.clone(), fields.clone());
+        let stream = futures::stream::once(async move { files.read(&file, &fields, None).await }).try_flatten().boxed();
+        match &self.ahead {
+            Some(env) => prefetch(env, stream),
+            None => stream,
+        }
+    }
+}
+
 /// What is read of every file.
 struct Reading {
-    fields: Vec<DataField>,
+    fields: Arc<[DataField]>,
     /// Places of the key among them.
     key: Vec<usize>,
     encoder: KeyEncoder,
@@ -89,13 +108,16 @@ impl Join {
             encoder: KeyEncoder::new((0..keys.len()).collect(), &keys, false)?,
             key: if needs_rows { spec.key_columns().to_vec() } else { (0..keys.len()).collect() },
             schema: needs_rows.then(|| spec.input_schema().clone()),
-            fields: if needs_rows { spec.read_fields().to_vec() } else { keys.into_iter().cloned().collect() },
+            fields: if needs_rows { spec.read_fields().into() } else { keys.into_iter().cloned().collect() },
         };
         let levels = Sorted::by_level(&task.below, &spec.key_fields(), &reading.encoder)?;
-        let levels = levels.into_iter().map(Cursor::new).collect();
+        let mut levels: Vec<_> = levels.into_iter().map(Cursor::new).collect();
+        let opener = Opener { files: task.files.clone(), ahead: task.ahead.then(|| task.env.clone()) };
+        if let Some(bounds) = bounds(task, &reading.encoder)?.filter(|_| task.ahead) {
+            levels.iter_mut().for_each(|level| level.begin(&opener, &reading, &bounds));
+        }
         Ok(Self {
-            files: task.files.clone(),
-            ahead: task.ahead.then(|| task.env.clone()),
+            opener,
             levels,
             reading,
             vectors: task.vectors.clone(),
@@ -124,7 +146,7 @@ impl Older for Join {
             level.forget_slot();
             for ((key, answer), settled) in found.iter_mut().enumerate().zip(&mut settled).filter(|(_, s)| !**s) {
                 if !level.is_at(&wanted, key) {
-                    match level.seek(&*self.files, self.ahead.as_ref(), &self.reading, &wanted, key).await? {
+                    match level.seek(&self.opener, &self.reading, &wanted, key).await? {
                         Seek::End => break,
                         Seek::Before => continue,
                         Seek::At => {}
@@ -161,6 +183,20 @@ impl Older for Join {
     }
 }
 
+/// The least and the greatest key of the records that are looked up; `None` where there are none.
+fn bounds(task: &Task, encoder: &KeyEncoder) -> Result<Option<Keys>> {
+    let new: Vec<_> = task.steps.iter().flat_map(Step::files).filter(|file| file.level == 0).collect();
+    let rows: Vec<BinaryRow> = new.iter().flat_map(|file| [file.min_key.clone(), file.max_key.clone()]).collect();
+    let types: Vec<DataType> = task.spec.key_fields().iter().map(|f| f.data_type.clone()).collect();
+    let keys = encoder.encode(&columns_from_rows(&rows, &types)?, rows.len())?;
+    let order = |a: &usize, b: &usize| keys.compare(*a, &keys, *b);
+    let (Some(least), Some(greatest)) = ((0..rows.len()).min_by(order), (0..rows.len()).max_by(order)) else {
+        return Ok(None);
+    };
+    let rows: Vec<_> = [least, greatest].into_iter().filter_map(|at| rows.get(at).cloned()).collect();
+    encoder.encode(&columns_from_rows(&rows, &types)?, rows.len()).map(Some)
+}
+
 fn gather(schema: &SchemaRef, batches: &[RecordBatch], picks: &[(usize, usize)]) -> Result<RecordBatch> {
     let column = |c: usize| -> Result<ArrayRef> {
         let columns = batches.iter().map(|b| b.columns().get(c).map(|c| c.as_ref() as &dyn Array));
@@ -192,14 +228,7 @@ impl Cursor {
         loaded.at < rows
     }
 
-    async fn seek(
-        &mut self,
-        files: &dyn BucketFiles,
-        ahead: Option<&Env>,
-        reading: &Reading,
-        wanted: &Keys,
-        key: usize,
-    ) -> Result<Seek> {
+    async fn seek(&mut self, opener: &Opener, reading: &Reading, wanted: &Keys, key: usize) -> Result<Seek> {
         loop {
             if self.is_at(wanted, key) {
                 return Ok(Seek::At);
@@ -224,12 +253,15 @@ impl Cursor {
                 Ordering::Less => return Ok(Seek::Before),
                 Ordering::Equal => {}
             }
-            let stream = files.read(file, &reading.fields, None).await?;
-            self.stream = Some(match ahead {
-                Some(env) => prefetch(env, stream),
-                None => stream,
-            });
+            self.stream = Some(opener.open(file, &reading.fields));
         }
+    }
+
+    /// Opens the first file that may have records of the keys within bounds, before any of them is asked for.
+    fn begin(&mut self, opener: &Opener, reading: &Reading, bounds: &Keys) {
+        let Some(at) = self.files.within(bounds) else { return };
+        self.file = at;
+        self.stream = self.files.file(at).map(|file| opener.open(file, &reading.fields));
     }
 
     fn leave(&mut self) {

@@ -52,6 +52,12 @@ impl Sorted {
         self.files.get(at)
     }
 
+    /// The first file that may have keys from the first of `bounds` to the second.
+    pub(super) fn within(&self, bounds: &Keys) -> Option<usize> {
+        let first = (0..self.files.len()).find(|at| self.place(*at, bounds, 0).is_le())?;
+        (!self.place(first, bounds, 1).is_lt()).then_some(first)
+    }
+
     /// Where a key lies: `Less` before the keys of the file at a place, `Greater` behind them.
     pub(super) fn place(&self, at: usize, keys: &Keys, key: usize) -> Ordering {
         if self.greatest.compare(at, keys, key).is_lt() {

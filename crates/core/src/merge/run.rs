@@ -142,6 +142,16 @@ enum Step {
     Done,
 }
 
+/// The next batch of a run that has rows.
+async fn next_rows(run: &mut LeveledStream) -> Result<Option<(RecordBatch, i32)>> {
+    loop {
+        match run.next().await.transpose()? {
+            Some((batch, _)) if batch.num_rows() == 0 => {}
+            next => return Ok(next),
+        }
+    }
+}
+
 impl<C: KeyColumn> Merger<C> {
     fn new(mut runs: Vec<LeveledStream>, spec: Arc<MergeSpec>, encoder: KeyEncoder, how: How) -> Result<Self> {
         runs.reverse();
@@ -180,9 +190,7 @@ impl<C: KeyColumn> Merger<C> {
 
     async fn next_batch(&mut self) -> Result<Option<Merged>> {
         if self.tree.is_none() {
-            for run in 0..self.runs.len() {
-                self.read(run).await?;
-            }
+            self.start().await?;
             let tree = LoserTree::new(self.runs.len(), |a, b| self.less(a, b));
             self.tree = Some(tree);
         }
@@ -210,19 +218,29 @@ impl<C: KeyColumn> Merger<C> {
         Ok((merged.rows.is_some() || merged.changes.is_some()).then_some(merged))
     }
 
+    /// Reads the first batch of every run. Files are opened side by side, as that is mostly waiting for a store.
+    async fn start(&mut self) -> Result<()> {
+        let firsts = futures::future::try_join_all(self.runs.iter_mut().map(next_rows)).await?;
+        for (run, first) in firsts.into_iter().enumerate() {
+            match first {
+                Some((batch, level)) => self.load(run, &batch, level, None)?,
+                None => self.heads[run] = Head::Done,
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the next batch of a run that has rows.
     async fn read(&mut self, run: usize) -> Result<()> {
         let last = match self.heads[run] {
             Head::At { source, len, .. } => Some((source, len - 1)),
             _ => None,
         };
-        loop {
-            let Some((batch, level)) = self.runs[run].next().await.transpose()? else {
+        match next_rows(&mut self.runs[run]).await? {
+            Some((batch, level)) => self.load(run, &batch, level, last),
+            None => {
                 self.heads[run] = Head::Done;
-                return Ok(());
-            };
-            if batch.num_rows() > 0 {
-                return self.load(run, &batch, level, last);
+                Ok(())
             }
         }
     }
