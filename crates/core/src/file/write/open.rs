@@ -50,11 +50,17 @@ impl OpenFile {
     }
 
     fn encode(&mut self, batch: &RecordBatch) -> Result<()> {
-        match &self.settings.layout {
-            Some(layout) => self.encoder.write(&layout.to_file(batch)?)?,
-            None => self.encoder.write(batch)?,
-        }
-        self.summary.update(&self.settings, batch)?;
+        let Self { settings, encoder, summary, .. } = self;
+        let mut encode = || match &settings.layout {
+            Some(layout) => encoder.write(&layout.to_file(batch)?),
+            None => encoder.write(batch),
+        };
+        let mut summarise = || summary.update(settings, batch);
+        let (encoded, summarised) = match settings.write.parallel {
+            true => rayon::join(encode, summarise),
+            false => (encode(), summarise()),
+        };
+        encoded.and(summarised)?;
         if let Some(index) = &mut self.index {
             let values: Vec<usize> = (0..self.settings.table.schema().fields.len()).collect();
             index.update(&batch.project(&values)?)?;

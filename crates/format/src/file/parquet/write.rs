@@ -3,14 +3,13 @@
 //! INT96 is written as 12 bytes of fixed length, whose pages are the same, and declared INT96 when a column chunk is
 //! put into the file.
 
+use std::cmp::Reverse;
 use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType as Arrow, Field, FieldRef, Schema, SchemaRef, TimeUnit};
-use parquet::arrow::arrow_writer::{
-    ArrowColumnChunk, ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, compute_leaves,
-};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::Type as Physical;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::WriterProperties;
@@ -38,7 +37,9 @@ pub(super) struct Writer {
     leaves: SchemaDescriptor,
     /// The columns as they are encoded.
     schema: SchemaRef,
-    /// Row group in progress.
+    /// How many leaf columns each column has.
+    leaf_counts: Vec<usize>,
+    /// Row group in progress: a writer for each leaf.
     group: Vec<ArrowColumnWriter>,
     group_rows: usize,
     block_size: usize,
@@ -54,10 +55,13 @@ impl Writer {
         let arrow = encoded(&*arrow_schema(&narrowed(&write.fields))?);
         let file = SerializedFileWriter::new(sink, schema.root_schema_ptr(), Arc::clone(&writer)).map_err(writing)?;
         let leaves = message(&write.fields, Nanos::Bytes).map_err(writing)?;
+        let mut leaf_counts = vec![0; write.fields.len()];
+        (0..leaves.num_columns()).for_each(|leaf| leaf_counts[leaves.get_column_root_idx(leaf)] += 1);
         Ok(Self {
             file,
             properties: writer,
             leaves,
+            leaf_counts,
             schema: arrow,
             group: Vec::new(),
             group_rows: 0,
@@ -73,22 +77,21 @@ impl Writer {
             let columns = factory(&self.leaves, dictionary::fit(&self.properties, batch), &self.schema)?;
             self.group = columns.create_column_writers(group).map_err(writing)?;
         }
-        let mut leaves = Vec::with_capacity(self.group.len());
-        for (field, column) in self.schema.fields().iter().zip(batch.columns()) {
-            let column = fit(field, column).context("column", field.name())?;
-            let of_column = compute_leaves(field, &column).map_err(writing).context("column", field.name())?;
-            leaves.extend(of_column.into_iter().map(|leaf| (field.name(), leaf)));
+        let mut writers = self.group.as_mut_slice();
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for ((field, column), count) in self.schema.fields().iter().zip(batch.columns()).zip(&self.leaf_counts) {
+            let (of_column, rest) = std::mem::take(&mut writers)
+                .split_at_mut_checked(*count)
+                .ok_or_else(|| Error::internal("the parquet columns and their writers differ in number"))?;
+            writers = rest;
+            columns.push(Column { field, values: column, writers: of_column });
         }
-        if leaves.len() != self.group.len() {
-            return Err(Error::internal("the parquet columns and their writers differ in number"));
-        }
-        let write = |(writer, (name, leaf)): (&mut ArrowColumnWriter, (&String, ArrowLeafColumn))| {
-            writer.write(&leaf).map_err(writing).context("column", name)
-        };
         if self.parallel {
-            self.group.par_iter_mut().zip(leaves).try_for_each(write)?;
+            // The largest first, or the others would wait for it at the end.
+            columns.sort_by_cached_key(|column| Reverse(column.size()));
+            columns.into_par_iter().with_max_len(1).try_for_each(Column::encode)?;
         } else {
-            self.group.iter_mut().zip(leaves).try_for_each(write)?;
+            columns.into_iter().try_for_each(Column::encode)?;
         }
         self.group_rows += batch.num_rows();
         if self.group_rows >= self.block_rows || self.buffered() >= self.block_size { self.flush() } else { Ok(()) }
@@ -117,6 +120,31 @@ impl Writer {
         group.close().map_err(writing)?;
         self.group_rows = 0;
         Ok(())
+    }
+}
+
+/// A column of a batch and the writers of its leaves.
+struct Column<'a> {
+    field: &'a FieldRef,
+    values: &'a ArrayRef,
+    writers: &'a mut [ArrowColumnWriter],
+}
+
+impl Column<'_> {
+    /// Bytes of the row group so far: the values of a column stay about as large.
+    fn size(&self) -> usize {
+        self.writers.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum()
+    }
+
+    fn encode(self) -> Result<()> {
+        let name = self.field.name();
+        let values = fit(self.field, self.values).context("column", name)?;
+        let leaves = compute_leaves(self.field, &values).map_err(writing).context("column", name)?;
+        if leaves.len() != self.writers.len() {
+            return Err(Error::internal("a parquet column and its writers differ in number")).context("column", name);
+        }
+        let mut leaves = self.writers.iter_mut().zip(&leaves);
+        leaves.try_for_each(|(writer, leaf)| writer.write(leaf)).map_err(writing).context("column", name)
     }
 }
 
