@@ -17,7 +17,7 @@ use super::expire::Expiry;
 use super::files::{BucketFiles, Output, Sink, give_up, read_run};
 use super::plan::Step;
 use crate::lookup::{Below, LookupFiles, Marks, Shape};
-use crate::merge::{Before, How, MergeSpec, Merged, Section, SizedRun, SpillLimit, bounded, merge_changes};
+use crate::merge::{Before, Columns, How, MergeSpec, Merged, Section, SizedRun, SpillLimit, bounded, merge_changes};
 use crate::read::prefetch;
 use crate::seam::Env;
 use crate::vector::BucketVectors;
@@ -169,7 +169,13 @@ impl Task {
             };
             sinks.changes = Some(if self.ahead && rewrite { aside(&self.env, changes) } else { changes });
         }
-        let how = How { keep_deletes: !self.drop_deletes, batch_size: self.batch_size, before, changes };
+        let how = How {
+            keep_deletes: !self.drop_deletes,
+            batch_size: self.batch_size,
+            before,
+            changes,
+            columns: Columns::InTurn,
+        };
         for section in sections {
             if let Err(e) = self.section(section, how.clone(), &mut sinks).await {
                 sinks.abort().await;

@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_cast::display::array_value_to_string;
 use linn_format::Result;
 
+use super::beside::Columns;
 use super::changelog::{Changelog, Merged};
 use super::engine::MergeEngine;
 use super::function::Unfolded;
@@ -36,11 +37,12 @@ pub(crate) struct Assembler {
     output: Output,
     changelog: Option<Changelog>,
     filtered: Vec<Record>,
+    beside: Columns,
 }
 
 impl Assembler {
     /// Nothing merged yet.
-    pub(crate) fn new(spec: Arc<MergeSpec>, keep_deletes: bool) -> Result<Self> {
+    pub(crate) fn new(spec: Arc<MergeSpec>, keep_deletes: bool, beside: Columns) -> Result<Self> {
         let engine = spec.engine()?;
         let selections = engine.selections();
         let mut selection_of = vec![None; spec.read_fields().len()];
@@ -61,6 +63,7 @@ impl Assembler {
             selection_of,
             sources: Vec::new(),
             filtered: Vec::new(),
+            beside,
         })
     }
 
@@ -182,18 +185,19 @@ impl Assembler {
 
     /// The rows merged and the changes told since the last call.
     pub(crate) fn take(&mut self) -> Result<Merged> {
-        let settled = match self.engine.settle() {
+        let settled = match self.engine.settle(self.beside) {
             Ok(settled) => settled,
             Err(Unfolded { error, at: Some(pick) }) => return Err(error.with("key", self.key(pick)?)),
             Err(Unfolded { error, at: None }) => return Err(error),
         };
         let schema = self.spec.output_schema();
         let (sources, columns, selection_of) = (&self.sources, &self.columns, &self.selection_of);
+        let beside = self.beside;
         let gather = |output: &mut Output| {
             if output.len() == 0 {
                 return Ok(None);
             }
-            output.gather(sources, schema, columns, selection_of, &settled).map(Some)
+            output.gather(sources, schema, columns, selection_of, &settled, beside).map(Some)
         };
         let rows = gather(&mut self.output)?;
         let changes = match &mut self.changelog {

@@ -6,6 +6,7 @@
 //! user sequence, sequence number, run age) alone, not on batches or on how runs were cut.
 
 mod assemble;
+mod beside;
 mod bounded;
 mod changelog;
 mod engine;
@@ -24,6 +25,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use beside::Columns;
 pub(crate) use bounded::{SizedRun, SpillLimit, bounded};
 pub(crate) use changelog::{Merged, equal_rows};
 pub(crate) use key::{KeyEncoder, Keys};

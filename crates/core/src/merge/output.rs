@@ -6,11 +6,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Int8Array, Int64Array, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, Int8Array, Int64Array, RecordBatch, RecordBatchOptions, new_empty_array, new_null_array,
+};
 use arrow_schema::SchemaRef;
+use arrow_select::concat::concat;
+use arrow_select::interleave::interleave;
 use linn_format::{Error, Result};
 
+use super::beside::Columns;
 use super::engine::Settled;
+use super::function::Computed;
 use super::source::{Cell, Pick, Source};
 
 #[derive(Debug, Clone, Copy)]
@@ -80,30 +86,39 @@ impl Output {
         columns: &[usize],
         selection_of: &[Option<usize>],
         settled: &[Settled],
+        beside: Columns,
     ) -> Result<RecordBatch> {
-        let mut base = Base { stretches: &self.stretches, rows: self.rows, index: None };
-        let inputs = |column: usize| -> Result<Vec<&ArrayRef>> {
+        let base = Base::new(&self.stretches, self.rows, !self.folded.is_empty());
+        let inputs = |at: usize| -> Result<Vec<&dyn Array>> {
             let missing = || Error::internal("a source lacks a column");
-            sources.iter().map(|s| s.columns.get(column).ok_or_else(missing)).collect()
+            let column = *columns.get(at).ok_or_else(missing)?;
+            sources.iter().map(|s| s.columns.get(column).map(|c| c.as_ref()).ok_or_else(missing)).collect()
         };
-        let mut arrays: Vec<Option<ArrayRef>> = vec![None; columns.len()];
+        let mut parts: Vec<Part<'_>> = Vec::with_capacity(columns.len());
         let mut selected: Vec<Vec<usize>> = vec![Vec::new(); settled.len()];
         for (at, &column) in columns.iter().enumerate() {
             let selection = selection_of.get(column).copied().flatten().filter(|_| !self.folded.is_empty());
             match selection.and_then(|selection| selected.get_mut(selection)) {
                 Some(places) => places.push(at),
-                None => arrays[at] = Some(base.gather(&inputs(column)?)?),
+                None => parts.push(Part { settled: None, places: vec![at] }),
             }
         }
-        let mut patch = Patch { index: Vec::new(), folded: &self.folded, sources: sources.len() };
-        for (settled, places) in settled.iter().zip(&selected).filter(|(_, places)| !places.is_empty()) {
-            let index = patch.apply(base.index(), settled);
-            for &at in places {
-                let inputs = inputs(columns[at])?;
-                arrays[at] = Some(match index {
-                    None => base.gather(&inputs)?,
-                    Some((index, null)) => interleave_with(&inputs, null, settled.computed.as_ref(), index)?,
-                });
+        for (settled, places) in settled.iter().zip(&selected) {
+            parts.extend(places.chunks(TOGETHER).map(|at| Part { settled: Some(settled), places: at.to_vec() }));
+        }
+        let patch = || Patch { index: Vec::new(), folded: &self.folded, sources: sources.len() };
+        let made = beside.map_with(&parts, patch, |patch, part| {
+            let index = part.settled.and_then(|settled| Some((settled, patch.apply(base.index.as_deref()?, settled)?)));
+            let column = |&at: &usize| match index {
+                None => base.gather(&inputs(at)?),
+                Some((settled, (index, null))) => interleave_with(inputs(at)?, null, settled.computed.as_ref(), index),
+            };
+            part.places.iter().map(column).collect::<Result<Vec<ArrayRef>>>()
+        })?;
+        let mut arrays: Vec<Option<ArrayRef>> = vec![None; columns.len()];
+        for (&at, array) in parts.iter().flat_map(|part| &part.places).zip(made.into_iter().flatten()) {
+            if let Some(slot) = arrays.get_mut(at) {
+                *slot = Some(array);
             }
         }
         let mut arrays: Vec<ArrayRef> = arrays.into_iter().flatten().collect();
@@ -127,7 +142,7 @@ impl Output {
     }
 }
 
-/// The rows of the base with those that were folded replaced, for one selection after the other.
+/// The rows of the base with those that were folded replaced, for some selections one after the other.
 struct Patch<'a> {
     /// As the last selection left it: every selection replaces the same rows.
     index: Vec<(usize, usize)>,
@@ -166,62 +181,70 @@ impl Patch<'_> {
 /// The rows of `index` out of the inputs, a null row where there are nulls, and the computed values. A source with a null
 /// would have all values looked at for nulls, so it is there only where it is needed.
 fn interleave_with(
-    inputs: &[&ArrayRef],
+    inputs: Vec<&dyn Array>,
     null: bool,
-    computed: Option<&ArrayRef>,
+    computed: Option<&Computed>,
     index: &[(usize, usize)],
 ) -> Result<ArrayRef> {
     let data_type = inputs.first().ok_or_else(|| Error::internal("a merge without sources"))?.data_type();
     let null = null.then(|| new_null_array(data_type, 1));
-    let arrays: Vec<&dyn Array> =
-        inputs.iter().copied().chain(null.as_ref()).chain(computed).map(|a| a.as_ref()).collect();
-    Ok(arrow_select::interleave::interleave(&arrays, index)?)
+    let inputs: Vec<&dyn Array> = inputs.into_iter().chain(null.as_ref().map(|null| null.as_ref())).collect();
+    match computed {
+        Some(computed) => computed.interleave(&inputs, index),
+        None => Ok(interleave(&inputs, index)?),
+    }
 }
 
 /// Rows in a stretch on average from which slices beat an index.
 const LONG_STRETCH: usize = 64;
+/// Columns of one selection that share one pass over its cells.
+const TOGETHER: usize = 8;
 
+/// Columns of one selection, or one that has none.
+struct Part<'a> {
+    settled: Option<&'a Settled>,
+    /// Among the columns of the batch.
+    places: Vec<usize>,
+}
+
+/// The rows as their base has them.
 struct Base<'a> {
     stretches: &'a [Stretch],
-    rows: usize,
+    /// Source and row of each; `None` where nobody needs it.
     index: Option<Vec<(usize, usize)>>,
 }
 
-impl Base<'_> {
-    fn index(&mut self) -> &[(usize, usize)] {
-        let stretches = self.stretches;
-        let rows = self.rows;
-        self.index.get_or_insert_with(|| {
+impl<'a> Base<'a> {
+    fn new(stretches: &'a [Stretch], rows: usize, folded: bool) -> Self {
+        let index = (folded || stretches.len() > 1 && stretches.len() * LONG_STRETCH > rows).then(|| {
             let mut index = Vec::with_capacity(rows);
             for s in stretches {
                 index.extend((s.start..s.start + s.len).map(|row| (s.source as usize, row as usize)));
             }
             index
-        })
+        });
+        Self { stretches, index }
     }
 
-    fn gather(&mut self, inputs: &[&ArrayRef]) -> Result<ArrayRef> {
+    fn gather(&self, inputs: &[&dyn Array]) -> Result<ArrayRef> {
         let slice = |s: &Stretch| inputs[s.source as usize].slice(s.start as usize, s.len as usize);
-        match self.stretches {
-            [] => {
-                let data_type = inputs.first().ok_or_else(|| Error::internal("a merge without sources"))?.data_type();
-                Ok(arrow_array::new_empty_array(data_type))
+        match (self.stretches, &self.index) {
+            ([], _) => {
+                let first = inputs.first().ok_or_else(|| Error::internal("a merge without sources"))?;
+                Ok(new_empty_array(first.data_type()))
             }
-            [one] => Ok(slice(one)),
-            many if many.len() * LONG_STRETCH <= self.rows => {
+            ([one], _) => Ok(slice(one)),
+            (many, Some(index)) if many.len() * LONG_STRETCH > index.len() => Ok(interleave(inputs, index)?),
+            (many, _) => {
                 let slices: Vec<ArrayRef> = many.iter().map(slice).collect();
                 let slices: Vec<&dyn Array> = slices.iter().map(|a| a.as_ref()).collect();
-                Ok(arrow_select::concat::concat(&slices)?)
-            }
-            _ => {
-                let arrays: Vec<&dyn Array> = inputs.iter().map(|a| a.as_ref()).collect();
-                Ok(arrow_select::interleave::interleave(&arrays, self.index())?)
+                Ok(concat(&slices)?)
             }
         }
     }
 
     fn sequence(&self, sources: &[Source]) -> Int64Array {
-        let mut numbers = Vec::with_capacity(self.rows);
+        let mut numbers = Vec::with_capacity(self.stretches.iter().map(|s| s.len as usize).sum());
         for s in self.stretches {
             let start = s.start as usize;
             numbers.extend_from_slice(&sources[s.source as usize].sequence[start..start + s.len as usize]);

@@ -10,6 +10,7 @@ use futures::stream::BoxStream;
 use linn_format::{BatchStream, Error, Result};
 
 use super::assemble::{Assembler, Change};
+use super::beside::Columns;
 use super::changelog::Merged;
 use super::key::{KeyColumn, KeyEncoder, KeyWidth, Keys};
 use super::older::{OLDER_LEVEL, Older};
@@ -45,6 +46,8 @@ pub(crate) struct How {
     pub(crate) before: Before,
     /// Whether changes come out, and in which columns an update must differ to be told.
     pub(crate) changes: Option<Option<Vec<usize>>>,
+    /// How the columns are made.
+    pub(crate) columns: Columns,
 }
 
 /// Merges runs of key-value batches into one stream of key-value batches with one row per key, sorted by key.
@@ -59,7 +62,7 @@ pub(crate) struct How {
 /// `Corrupt` when a run is not sorted, `Invalid` when the merge engine refuses a record, and whatever the runs yield.
 pub fn merge(runs: Vec<BatchStream>, spec: Arc<MergeSpec>, keep_deletes: bool, batch_size: usize) -> BatchStream {
     let runs = runs.into_iter().map(|run| run.map(|batch| Ok((batch?, 0))).boxed()).collect();
-    merge_levels(runs, spec, keep_deletes, batch_size)
+    merge_levels(runs, spec, keep_deletes, batch_size, Columns::InTurn)
 }
 
 /// As [`merge`], of files whose levels matter: in a table whose compactions look older records up, that of the lowest
@@ -69,8 +72,9 @@ pub(crate) fn merge_levels(
     spec: Arc<MergeSpec>,
     keep_deletes: bool,
     batch_size: usize,
+    columns: Columns,
 ) -> BatchStream {
-    let how = How { keep_deletes, batch_size, before: Before::Untold, changes: None };
+    let how = How { keep_deletes, batch_size, before: Before::Untold, changes: None, columns };
     let rows = merge_changes(runs, spec, how).filter_map(|merged| async move { merged.map(|m| m.rows).transpose() });
     rows.boxed()
 }
@@ -155,7 +159,7 @@ async fn next_rows(run: &mut LeveledStream) -> Result<Option<(RecordBatch, i32)>
 impl<C: KeyColumn> Merger<C> {
     fn new(mut runs: Vec<LeveledStream>, spec: Arc<MergeSpec>, encoder: KeyEncoder, how: How) -> Result<Self> {
         runs.reverse();
-        let mut assembler = Assembler::new(spec.clone(), how.keep_deletes)?;
+        let mut assembler = Assembler::new(spec.clone(), how.keep_deletes, how.columns)?;
         if let Some(compared) = how.changes {
             assembler.tell_changes(compared);
         }

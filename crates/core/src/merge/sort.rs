@@ -7,6 +7,7 @@ use arrow_row::Rows;
 use linn_format::Result;
 
 use super::assemble::{Assembler, Change};
+use super::beside::Columns;
 use super::key::{KeyColumn, KeyWidth, Keys};
 use super::source::{Pick, Record};
 use super::spec::MergeSpec;
@@ -28,7 +29,7 @@ impl SortedBuffer {
     pub(crate) fn new(batches: &[RecordBatch], spec: Arc<MergeSpec>, batch_size: usize) -> Result<Self> {
         let encoder = spec.key_encoder()?;
         let sequence_encoder = spec.sequence_encoder()?;
-        let mut assembler = Assembler::new(spec, true)?;
+        let mut assembler = Assembler::new(spec, true, Columns::InTurn)?;
         let (mut keys, mut sequences) = (Vec::with_capacity(batches.len()), Vec::with_capacity(batches.len()));
         for batch in batches {
             let source = assembler.add_source(batch, 0)?;

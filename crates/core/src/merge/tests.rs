@@ -15,7 +15,7 @@ use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, DataType, Kind};
 use linn_format::{BatchStream, Result, SchemaId};
 
-use super::{MergeSpec, SortedBuffer, merge};
+use super::{Columns, MergeSpec, SortedBuffer, merge, merge_levels};
 
 /// A value of a test row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,8 +122,18 @@ pub(super) fn collect(stream: BatchStream) -> Result<Vec<Row>> {
 /// Merges runs of rows, newest first.
 pub(super) fn merge_rows(spec: &Arc<MergeSpec>, runs: &[Vec<Row>], keep_deletes: bool, cut: usize) -> Result<Vec<Row>> {
     let streams =
-        runs.iter().map(|rows| run(rows.chunks(cut.max(1)).map(|c| batch(spec.read_fields(), c)).collect())).collect();
-    collect(merge(streams, spec.clone(), keep_deletes, cut.max(1)))
+        || runs.iter().map(|rows| run(rows.chunks(cut.max(1)).map(|c| batch(spec.read_fields(), c)).collect()));
+    let merged = collect(merge(streams().collect(), spec.clone(), keep_deletes, cut.max(1)));
+    let leveled = streams().map(|run| run.map(|batch| Ok((batch?, 0))).boxed()).collect();
+    let beside = collect(merge_levels(leveled, spec.clone(), keep_deletes, cut.max(1), Columns::Beside));
+    match (&merged, &beside) {
+        (Ok(merged), Ok(beside)) => assert_eq!(merged, beside),
+        (merged, beside) => {
+            let text = |result: &Result<Vec<Row>>| result.as_ref().err().map(ToString::to_string);
+            assert_eq!(text(merged), text(beside));
+        }
+    }
+    merged
 }
 
 /// Sorts and merges rows in order of arrival, as a flush does.

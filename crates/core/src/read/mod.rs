@@ -26,7 +26,9 @@ pub use change::kinds_of;
 pub use prefetch::prefetch;
 
 use crate::file::{FileQuery, Tolerance, check_blobs, matching, read_file, read_group, row_groups};
-use crate::merge::{KeyOrder, LeveledStream, MergeSpec, SizedRun, SpillLimit, bounded, merge_levels, sections};
+use crate::merge::{
+    Columns, KeyOrder, LeveledStream, MergeSpec, SizedRun, SpillLimit, bounded, merge_levels, sections,
+};
 use crate::postpone::POSTPONED;
 use crate::scan::{Content, DeletionFile, Split};
 use crate::table::Table;
@@ -354,7 +356,7 @@ impl Read {
         let runs = runs.into_iter().map(run).collect();
         let (spec, batch_size) = (Arc::clone(&merge.spec), inner.batch_size);
         let merged = bounded(env, merge.spill, runs, &merge.spec, move |runs| {
-            merge_levels(runs, spec, keep_deletes, batch_size)
+            merge_levels(runs, spec, keep_deletes, batch_size, Columns::Beside)
         });
         let Some(filter) = inner.filter.clone() else { return merged };
         let read_fields = inner.read_fields.clone();

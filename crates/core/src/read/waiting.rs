@@ -14,7 +14,7 @@ use linn_format::{BatchStream, Error, Result};
 
 use super::{Inner, Merge, Read, bucket_of};
 use crate::file::{FileQuery, matching, read_file};
-use crate::merge::{LeveledStream, MergeSpec, SizedRun, SortedBuffer, bounded, merge_levels, sections};
+use crate::merge::{Columns, LeveledStream, MergeSpec, SizedRun, SortedBuffer, bounded, merge_levels, sections};
 use crate::postpone::POSTPONED;
 use crate::scan::Split;
 use crate::write::{Spill, spill_compression};
@@ -52,7 +52,7 @@ impl Read {
             runs.extend(older);
             let (batch_size, of_merge) = (this.batch_size, Arc::clone(&spec));
             let merged = bounded(this.table.env(), spill, runs, &spec, move |runs| {
-                merge_levels(runs, of_merge, keep_deletes, batch_size)
+                merge_levels(runs, of_merge, keep_deletes, batch_size, Columns::Beside)
             });
             Ok::<_, Error>(match this.filter.clone() {
                 Some(filter) => {

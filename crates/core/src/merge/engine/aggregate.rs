@@ -7,6 +7,7 @@ use arrow_array::ArrayRef;
 use linn_format::Result;
 
 use super::{DELETE, INSERT, MergeEngine, Settled, Verdict};
+use crate::merge::beside::Columns;
 use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Unfolded};
 use crate::merge::source::{Record, is_retract};
 
@@ -76,8 +77,9 @@ impl MergeEngine for Aggregate {
         Ok(Some(Verdict { base, kind: INSERT, folded: Some(self.folds.close()) }))
     }
 
-    fn settle(&mut self) -> Result<Vec<Settled>, Unfolded> {
-        let settled = self.functions.iter_mut().map(|f| f.settle(&self.folds)).collect();
+    fn settle(&mut self, columns: Columns) -> Result<Vec<Settled>, Unfolded> {
+        let folds = &self.folds;
+        let settled = columns.map(&mut self.functions, |function| function.settle(folds));
         self.folds.clear();
         settled
     }

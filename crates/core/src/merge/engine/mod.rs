@@ -18,7 +18,8 @@ pub(crate) use deduplicate::Deduplicate;
 pub(crate) use first::FirstRow;
 pub(crate) use partial::{GroupPlan, PartialPlan, PartialUpdate};
 
-use super::function::Unfolded;
+use super::beside::Columns;
+use super::function::{Computed, Unfolded};
 use super::source::{Cell, Record};
 
 /// What an engine decides about the row of a key; the cells of its selections come later, with those of many keys.
@@ -52,7 +53,7 @@ pub(crate) trait MergeEngine: Send {
 
     /// The cells of the keys that were folded since the last call, of each selection. They are made column by column, so
     /// that what differs from column to column is decided once for many keys.
-    fn settle(&mut self) -> Result<Vec<Settled>, Unfolded> {
+    fn settle(&mut self, _columns: Columns) -> Result<Vec<Settled>, Unfolded> {
         Ok(Vec::new())
     }
 }
@@ -63,7 +64,7 @@ pub(crate) struct Settled {
     /// Where the value of each folded key comes from.
     pub(crate) cells: Vec<Cell>,
     /// The values of [`Cell::Computed`], of a selection of one column.
-    pub(crate) computed: Option<ArrayRef>,
+    pub(crate) computed: Option<Computed>,
 }
 
 pub(crate) const INSERT: i8 = RowKind::Insert as i8;

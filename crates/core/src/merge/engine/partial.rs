@@ -13,6 +13,7 @@ use linn_format::types::DataField;
 use linn_format::{Error, Result};
 
 use super::{DELETE, INSERT, MergeEngine, Settled, Verdict};
+use crate::merge::beside::Columns;
 use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Unfolded};
 use crate::merge::key::{KeyEncoder, Keys};
 use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract, retain};
@@ -200,13 +201,14 @@ impl Group {
 
     /// A late delete of a group that removes rows is taken back by the functions that can; the others keep what they have, as
     /// nobody could have refused it when it was written.
-    fn settle(&mut self, settled: &mut Vec<Settled>) -> Result<(), Unfolded> {
+    fn settle(&mut self, columns: Columns, settled: &mut Vec<Settled>) -> Result<(), Unfolded> {
         let picked = [std::mem::take(&mut self.latests), std::mem::take(&mut self.values)];
         settled.extend(picked.map(|cells| Settled { cells, computed: None }));
-        for aggregated in &mut self.functions {
-            let all = aggregated.takes_back || !self.removes;
-            settled.push(aggregated.function.settle(if all { &self.folds } else { &self.timely })?);
-        }
+        let (removes, folds, timely) = (self.removes, &self.folds, &self.timely);
+        settled.extend(columns.map(&mut self.functions, |aggregated| {
+            let all = aggregated.takes_back || !removes;
+            aggregated.function.settle(if all { folds } else { timely })
+        })?);
         self.folds.clear();
         self.timely.clear();
         Ok(())
@@ -323,9 +325,10 @@ impl MergeEngine for PartialUpdate {
         Ok(Some(Verdict { base, kind: if inserted { INSERT } else { DELETE }, folded }))
     }
 
-    fn settle(&mut self) -> Result<Vec<Settled>, Unfolded> {
-        let mut settled: Vec<Settled> = self.plain.iter().map(|plain| plain.settle(&self.folds)).collect();
-        self.groups.iter_mut().try_for_each(|group| group.settle(&mut settled))?;
+    fn settle(&mut self, columns: Columns) -> Result<Vec<Settled>, Unfolded> {
+        let folds = &self.folds;
+        let mut settled = columns.map(&self.plain, |plain| Ok::<_, Unfolded>(plain.settle(folds)))?;
+        self.groups.iter_mut().try_for_each(|group| group.settle(columns, &mut settled))?;
         self.folds.clear();
         Ok(settled)
     }

@@ -1,9 +1,10 @@
 //! `collect`, `merge_map`, `merge_map_with_keytime`, `nested_update`: functions whose values are lists of elements picked from
-//! the sources, gathered at the end of a chunk.
+//! the sources.
 //!
 //! Results keep the order in which elements first appeared; the reference's order is that of its hash tables.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
@@ -13,10 +14,11 @@ use arrow_schema::DataType as ArrowType;
 use linn_format::types::arrow_field;
 use linn_format::{Error, Result};
 
-use super::element::{ElementSource, Item, element_type, field_positions, has_key, list_of};
+use super::element::{ElementSource, Item, element_type, field_positions, has_key};
 use super::identity::{Id, Identity, Ids};
+use super::lists::Lists;
 use super::table::Table;
-use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +31,8 @@ enum Rule {
 
 /// A function over elements.
 pub(super) struct Elements {
-    data_type: ArrowType,
     reader: Reader,
-    made: Made,
+    made: Lists,
 }
 
 /// The sources, and how their elements are put together.
@@ -57,13 +58,6 @@ struct Source {
 struct Times {
     rows: Option<NullBuffer>,
     times: StringArray,
-}
-
-/// The lists since the last chunk, one after the other.
-#[derive(Default)]
-struct Made {
-    lengths: Vec<usize>,
-    items: Vec<Item>,
 }
 
 impl Elements {
@@ -99,7 +93,7 @@ impl Elements {
             identity: Identity::new(&element, identity)?,
             order,
         };
-        Ok(Self { data_type, reader, made: Made::default() })
+        Ok(Self { reader, made: Lists::default() })
     }
 }
 
@@ -119,17 +113,24 @@ impl Reader {
         self.sources[item.0].ids.id(item.1)
     }
 
+    /// The identities of each source's elements, where they are numbers and nothing else.
+    fn words(&self) -> Option<Vec<&[u64]>> {
+        self.sources.iter().map(|source| source.ids.words()).collect()
+    }
+
     /// The time or sequence of an element, for comparison.
     fn order(&self, item: Item) -> Option<arrow_row::Row<'_>> {
         self.sources[item.0].order.as_ref().map(|rows| rows.row(item.1))
     }
 
-    /// Appends what values come to that arrive after `base`, which is a value already; whether there is any.
-    fn unite<'s, V: Iterator<Item = Item>>(
-        &'s self,
+    /// Appends what values come to that arrive after `base`, which is a value already; whether there is any. Elements are the
+    /// same when `told` says the same of them.
+    fn unite<K: Copy + Eq + Hash, V: Iterator<Item = Item>>(
+        &self,
         base: Option<Vec<Item>>,
         mut values: impl Iterator<Item = V>,
-        table: &mut Table<'s>,
+        told: &impl Fn(Item) -> K,
+        table: &mut Table<K>,
         out: &mut Vec<Item>,
     ) -> Result<bool> {
         let Some(first) = values.next() else {
@@ -152,17 +153,18 @@ impl Reader {
         match self.rule {
             Rule::Collect => {
                 let rest = first.chain(values.flatten());
-                for item in base.into_iter().flatten().chain(rest) {
-                    let key = self.identity(item);
+                // Not a loop: chained iterators are quicker when they drive.
+                base.into_iter().flatten().chain(rest).for_each(|item| {
+                    let key = told(item);
                     if table.place(key).is_none() {
                         table.push(key, item);
                     }
-                }
+                });
             }
             Rule::NestedUpdate => {
-                self.upsert(base.into_iter().flatten(), usize::MAX, table)?;
+                self.upsert(base.into_iter().flatten(), usize::MAX, told, table)?;
                 let limit = self.plan.options.count_limit.unwrap_or(usize::MAX);
-                self.upsert(first.chain(values.flatten()), limit, table)?;
+                self.upsert(first.chain(values.flatten()), limit, told, table)?;
             }
             Rule::MergeMap | Rule::MergeMapWithKeyTime => match (base, values.next()) {
                 (None, None) => {
@@ -171,12 +173,12 @@ impl Reader {
                     return Ok(true);
                 }
                 (Some(base), second) => {
-                    base.into_iter().for_each(|item| table.put(self.identity(item), item));
-                    self.put_all(first.chain(second.into_iter().chain(values).flatten()), table)?;
+                    base.into_iter().for_each(|item| table.put(told(item), item));
+                    self.put_all(first.chain(second.into_iter().chain(values).flatten()), told, table)?;
                 }
                 (None, Some(second)) => {
-                    first.for_each(|item| table.put(self.identity(item), item));
-                    self.put_all(second.chain(values.flatten()), table)?;
+                    first.for_each(|item| table.put(told(item), item));
+                    self.put_all(second.chain(values.flatten()), told, table)?;
                 }
             },
         }
@@ -184,13 +186,18 @@ impl Reader {
         Ok(true)
     }
 
-    fn put_all<'s>(&'s self, items: impl Iterator<Item = Item>, table: &mut Table<'s>) -> Result<()> {
-        for item in items {
-            let key = self.identity(item);
-            if self.rule == Rule::MergeMap {
-                table.put(key, item);
-                continue;
-            }
+    fn put_all<K: Copy + Eq + Hash>(
+        &self,
+        mut items: impl Iterator<Item = Item>,
+        told: &impl Fn(Item) -> K,
+        table: &mut Table<K>,
+    ) -> Result<()> {
+        if self.rule == Rule::MergeMap {
+            items.for_each(|item| table.put(told(item), item));
+            return Ok(());
+        }
+        items.try_for_each(|item| {
+            let key = told(item);
             match (self.time(item)?, table.place(key)) {
                 (Time::Removed, _) => table.remove(key),
                 (Time::Unknown, _) => {}
@@ -200,8 +207,8 @@ impl Reader {
                     _ => table.set(place, item),
                 },
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn time(&self, item: Item) -> Result<Time<'_>> {
@@ -226,12 +233,18 @@ impl Reader {
         out.extend(items.filter(|&item| !self.is_null(item)).take(room));
     }
 
-    fn upsert<'s>(&'s self, items: impl Iterator<Item = Item>, limit: usize, table: &mut Table<'s>) -> Result<()> {
-        for item in items {
+    fn upsert<K: Copy + Eq + Hash>(
+        &self,
+        mut items: impl Iterator<Item = Item>,
+        limit: usize,
+        told: &impl Fn(Item) -> K,
+        table: &mut Table<K>,
+    ) -> Result<()> {
+        items.try_for_each(|item| {
             if self.is_null(item) || !self.has_key(item)? {
-                continue;
+                return Ok(());
             }
-            let key = self.identity(item);
+            let key = told(item);
             match table.place(key) {
                 Some(place) => {
                     let is_older = |old: Item| self.order.is_some() && self.order(item) < self.order(old);
@@ -242,8 +255,8 @@ impl Reader {
                 None if table.len() < limit => table.push(key, item),
                 None => {}
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn has_key(&self, item: Item) -> Result<bool> {
@@ -268,7 +281,8 @@ impl Reader {
 
     fn add(&self, acc: Option<Vec<Item>>, input: Option<Vec<Item>>) -> Result<Option<Vec<Item>>> {
         let mut out = Vec::new();
-        let there = self.unite(acc, input.into_iter().map(Vec::into_iter), &mut Table::default(), &mut out)?;
+        let (told, mut table) = (|item| self.identity(item), Table::default());
+        let there = self.unite(acc, input.into_iter().map(Vec::into_iter), &told, &mut table, &mut out)?;
         Ok(there.then_some(out))
     }
 
@@ -352,23 +366,27 @@ impl Times {
     }
 }
 
-impl Made {
-    /// Folds the steps of one key. `table` is only there to be used again.
-    fn fold<'s>(&mut self, reader: &'s Reader, steps: &[Fold], table: &mut Table<'s>) -> Result<Cell> {
-        let start = self.items.len();
-        let there = if steps.iter().all(|step| matches!(step, Fold::Add(_))) {
-            let values = steps.iter().filter_map(|step| reader.value(step.pick()));
-            reader.unite(None, values, table, &mut self.items)?
-        } else {
-            let items = reader.fold(steps)?;
-            self.items.extend(items.iter().flatten());
-            items.is_some()
-        };
-        if !there {
-            return Ok(Cell::Null);
-        }
-        self.lengths.push(self.items.len() - start);
-        Ok(Cell::Computed(self.lengths.len() as u32 - 1))
+impl Lists {
+    /// Folds the steps of many keys.
+    fn fold_all<K: Copy + Eq + Hash>(
+        &mut self,
+        reader: &Reader,
+        folds: &Folds,
+        cells: &mut Vec<Cell>,
+        told: &impl Fn(Item) -> K,
+    ) -> Result<(), Unfolded> {
+        let (mut table, in_order) = (Table::default(), folds.adds_only());
+        key_by_key(folds, cells, |steps| {
+            let there = if in_order || steps.iter().all(|step| matches!(step, Fold::Add(_))) {
+                let values = steps.iter().filter_map(|step| reader.value(step.pick()));
+                reader.unite(None, values, told, &mut table, self.items())?
+            } else {
+                let items = reader.fold(steps)?;
+                self.items().extend(items.iter().flatten());
+                items.is_some()
+            };
+            Ok(if there { self.close() } else { Cell::Null })
+        })
     }
 }
 
@@ -392,22 +410,16 @@ impl Function for Elements {
         retain(&mut self.reader.sources, keep);
     }
 
-    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
-        self.made.fold(&self.reader, folds, &mut Table::default())
-    }
-
     fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
-        let mut table = Table::default();
-        key_by_key(folds, cells, |steps| self.made.fold(&self.reader, steps, &mut table))
+        let Self { reader, made } = self;
+        match reader.words() {
+            Some(words) => made.fold_all(reader, folds, cells, &|(source, at)| words[source][at]),
+            None => made.fold_all(reader, folds, cells, &|item| reader.identity(item)),
+        }
     }
 
-    fn computed(&mut self) -> Result<Option<ArrayRef>> {
-        let Made { lengths, items } = std::mem::take(&mut self.made);
-        if lengths.is_empty() {
-            return Ok(None);
-        }
-        let children: Vec<&dyn Array> = self.reader.sources.iter().map(|s| s.elements.child.as_ref()).collect();
-        let child = arrow_select::interleave::interleave(&children, &items)?;
-        list_of(&self.data_type, &lengths, child).map(Some)
+    fn computed(&mut self) -> Result<Option<Computed>> {
+        let made = std::mem::take(&mut self.made);
+        Ok((!made.is_empty()).then_some(Computed::Lists(made)))
     }
 }

@@ -15,6 +15,7 @@ use super::offset::offsets;
 pub(super) type Item = (usize, usize);
 
 /// One source of a list or map column.
+#[derive(Debug)]
 pub(super) struct ElementSource {
     nulls: Option<NullBuffer>,
     offsets: OffsetBuffer<i32>,
@@ -24,7 +25,7 @@ pub(super) struct ElementSource {
 
 impl ElementSource {
     /// Takes a list or map array apart.
-    pub(super) fn new(column: &ArrayRef) -> Result<Self> {
+    pub(super) fn new(column: &dyn Array) -> Result<Self> {
         let (offsets, child) = match column.data_type() {
             ArrowType::List(_) => {
                 let list = column.as_list::<i32>();
@@ -37,7 +38,8 @@ impl ElementSource {
             other => return Err(Error::internal(format!("an element function over a column of type {other}"))),
         };
         let child_nulls = child.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
-        Ok(Self { nulls: column.nulls().cloned(), offsets, child, child_nulls })
+        let nulls = column.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
+        Ok(Self { nulls, offsets, child, child_nulls })
     }
 
     /// Whether an element is null.
@@ -46,10 +48,20 @@ impl ElementSource {
         self.child_nulls.as_ref().is_some_and(|nulls| nulls.is_null(at))
     }
 
+    /// Whether a row is not null.
+    #[inline]
+    pub(super) fn is_valid(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))
+    }
+
+    /// Whether some row is null.
+    pub(super) fn has_nulls(&self) -> bool {
+        self.nulls.is_some()
+    }
+
     /// Positions of the elements of a row; `None` when the row is null.
     pub(super) fn positions(&self, row: usize) -> Option<std::ops::Range<usize>> {
-        let there = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
-        there.then(|| self.offsets[row] as usize..self.offsets[row + 1] as usize)
+        self.is_valid(row).then(|| self.offsets[row] as usize..self.offsets[row + 1] as usize)
     }
 }
 
@@ -89,18 +101,19 @@ pub(super) fn has_key(filled: Option<&NullBuffer>, at: usize, null_key: NullKey)
     }
 }
 
-/// A list or map array without nulls from the lengths of its rows and their elements.
-pub(super) fn list_of(data_type: &ArrowType, lengths: &[usize], child: ArrayRef) -> Result<ArrayRef> {
-    let ends = lengths.iter().scan(0, |end, length| {
-        *end += length;
-        Some(*end)
-    });
-    let offsets = offsets(ends)?;
+/// A list or map array from where the elements of each row end, and all elements.
+pub(super) fn list_of(
+    data_type: &ArrowType,
+    ends: Vec<usize>,
+    child: ArrayRef,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
+    let offsets = offsets(ends.into_iter())?;
     match data_type {
-        ArrowType::List(field) => Ok(Arc::new(ListArray::try_new(field.clone(), offsets, child, None)?)),
+        ArrowType::List(field) => Ok(Arc::new(ListArray::try_new(field.clone(), offsets, child, nulls)?)),
         ArrowType::Map(field, sorted) => {
             let entries = child.as_struct_opt().ok_or_else(|| Error::internal("map without entries"))?.clone();
-            Ok(Arc::new(MapArray::try_new(field.clone(), offsets, entries, None, *sorted)?))
+            Ok(Arc::new(MapArray::try_new(field.clone(), offsets, entries, nulls, *sorted)?))
         }
         other => Err(Error::internal(format!("elements of a column of type {other}"))),
     }

@@ -9,6 +9,7 @@ mod decimal;
 mod element;
 mod fold;
 mod identity;
+mod lists;
 mod nested;
 mod number;
 mod offset;
@@ -21,13 +22,15 @@ mod union;
 #[cfg(test)]
 mod tests;
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
+use arrow_select::interleave::interleave;
 use linn_format::types::{DataField, Kind};
 use linn_format::{Error, Result, ResultExt};
 
 use super::engine::Settled;
 use super::source::{Cell, Pick};
 pub(crate) use fold::{Fold, Folds};
+use lists::Lists;
 
 /// Values that cannot be folded.
 #[derive(Debug)]
@@ -44,6 +47,28 @@ impl From<Error> for Unfolded {
     }
 }
 
+/// The values of [`Cell::Computed`] that a function made.
+#[derive(Debug)]
+pub(crate) enum Computed {
+    /// As they are.
+    Values(ArrayRef),
+    /// As elements of the sources, which are copied once with those of other rows.
+    Lists(Lists),
+}
+
+impl Computed {
+    /// The rows of `index` out of the inputs and these values, which follow the inputs as the last one.
+    pub(crate) fn interleave(&self, inputs: &[&dyn Array], index: &[(usize, usize)]) -> Result<ArrayRef> {
+        match self {
+            Self::Values(values) => {
+                let inputs: Vec<&dyn Array> = inputs.iter().copied().chain([values.as_ref()]).collect();
+                Ok(interleave(&inputs, index)?)
+            }
+            Self::Lists(lists) => lists.interleave(inputs, index),
+        }
+    }
+}
+
 /// A running function.
 pub(crate) trait Function: Send {
     /// A source was appended.
@@ -52,16 +77,11 @@ pub(crate) trait Function: Send {
     /// Only the sources at `keep` (ascending) remain, renumbered.
     fn retain_sources(&mut self, keep: &[usize]);
 
-    /// Folds the steps of one key, from nothing.
-    fn fold(&mut self, folds: &[Fold]) -> Result<Cell>;
-
-    /// Folds the steps of many keys: what [`Function::fold`] says of each, without a call for each.
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
-        key_by_key(folds, cells, |steps| self.fold(steps))
-    }
+    /// Appends the cells of many keys: what their steps come to, of each from nothing.
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded>;
 
     /// What was computed since the last call, in the order of [`Cell::Computed`].
-    fn computed(&mut self) -> Result<Option<ArrayRef>> {
+    fn computed(&mut self) -> Result<Option<Computed>> {
         Ok(None)
     }
 

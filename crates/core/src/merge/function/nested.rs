@@ -12,7 +12,7 @@ use linn_format::{Error, Result};
 use super::element::{ElementSource, Item, element_type, field_positions, has_key, list_of};
 use super::identity::{Id, Identity, Ids};
 use super::table::Table;
-use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// The function `nested_partial_update`.
@@ -41,7 +41,8 @@ struct Source {
 
 /// The lists since the last chunk.
 struct Made {
-    lengths: Vec<usize>,
+    /// Where each list ends.
+    ends: Vec<usize>,
     /// Per field of the nested row: where each element's value comes from.
     fields: Vec<Vec<Option<Item>>>,
 }
@@ -67,7 +68,7 @@ impl NestedPartial {
         Ok(Self {
             data_type,
             reader: Reader { plan: plan.clone(), key, identity, sources: Vec::new() },
-            made: Made { lengths: Vec::new(), fields: vec![Vec::new(); width] },
+            made: Made { ends: Vec::new(), fields: vec![Vec::new(); width] },
         })
     }
 }
@@ -114,7 +115,7 @@ impl Reader {
     }
 
     /// The place of the row with the key of an element, which `new` makes where there is none.
-    fn target<'s>(&'s self, table: &mut Table<'s>, item: Item, new: impl FnOnce() -> usize) -> usize {
+    fn target<'s>(&'s self, table: &mut Table<Id<'s>>, item: Item, new: impl FnOnce() -> usize) -> usize {
         let key = self.key_of(item);
         match table.place(key).and_then(|place| table.at(place)) {
             Some((_, target)) => target,
@@ -152,24 +153,25 @@ impl Reader {
 
 impl Made {
     /// Folds the steps of one key. `table` is only there to be used again.
-    fn fold<'s>(&mut self, reader: &'s Reader, steps: &[Fold], table: &mut Table<'s>) -> Result<Cell> {
-        let length = if steps.iter().all(|step| matches!(step, Fold::Add(_))) {
+    fn fold<'s>(&mut self, reader: &'s Reader, steps: &[Fold], table: &mut Table<Id<'s>>) -> Result<Cell> {
+        let there = if steps.iter().all(|step| matches!(step, Fold::Add(_))) {
             self.add_all(reader, steps, table)?
         } else {
             let rows = reader.fold(steps, self.fields.len())?;
             for row in rows.iter().flatten() {
                 self.fields.iter_mut().zip(row).for_each(|(field, item)| field.push(*item));
             }
-            rows.map(|rows| rows.len())
+            rows.is_some()
         };
-        let Some(length) = length else { return Ok(Cell::Null) };
-        self.lengths.push(length);
-        Ok(Cell::Computed(self.lengths.len() as u32 - 1))
+        if !there {
+            return Ok(Cell::Null);
+        }
+        self.ends.push(self.fields.first().map_or(0, Vec::len));
+        Ok(Cell::Computed(self.ends.len() as u32 - 1))
     }
 
     /// Rows that arrive in order go straight to their places.
-    fn add_all<'s>(&mut self, reader: &'s Reader, steps: &[Fold], table: &mut Table<'s>) -> Result<Option<usize>> {
-        let Some(start) = self.fields.first().map(Vec::len) else { return Ok(None) };
+    fn add_all<'s>(&mut self, reader: &'s Reader, steps: &[Fold], table: &mut Table<Id<'s>>) -> Result<bool> {
         table.clear();
         let mut there = false;
         for rows in steps.iter().filter_map(|step| reader.rows(step.pick())) {
@@ -180,7 +182,7 @@ impl Made {
                 }
                 let target = reader.target(table, item, || {
                     self.fields.iter_mut().for_each(|field| field.push(None));
-                    self.fields.first().map_or(start, |field| field.len() - 1)
+                    self.fields.first().map_or(0, |field| field.len() - 1)
                 });
                 for (field, items) in self.fields.iter_mut().enumerate() {
                     if reader.overwrites(field, item) {
@@ -189,7 +191,7 @@ impl Made {
                 }
             }
         }
-        Ok(there.then(|| self.fields.first().map_or(0, |field| field.len() - start)))
+        Ok(there)
     }
 }
 
@@ -208,18 +210,14 @@ impl Function for NestedPartial {
         retain(&mut self.reader.sources, keep);
     }
 
-    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
-        self.made.fold(&self.reader, folds, &mut Table::default())
-    }
-
     fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
         let mut table = Table::default();
         key_by_key(folds, cells, |steps| self.made.fold(&self.reader, steps, &mut table))
     }
 
-    fn computed(&mut self) -> Result<Option<ArrayRef>> {
-        let lengths = std::mem::take(&mut self.made.lengths);
-        if lengths.is_empty() {
+    fn computed(&mut self) -> Result<Option<Computed>> {
+        let ends = std::mem::take(&mut self.made.ends);
+        if ends.is_empty() {
             return Ok(None);
         }
         let ArrowType::Struct(types) = element_type(&self.data_type)?.data_type().clone() else {
@@ -228,6 +226,7 @@ impl Function for NestedPartial {
         let sources = &self.reader.sources;
         let mut columns = Vec::with_capacity(types.len());
         for (field, items) in self.made.fields.iter_mut().enumerate() {
+            let items = std::mem::take(items);
             let null = new_null_array(types[field].data_type(), 1);
             let mut arrays: Vec<&dyn Array> = Vec::with_capacity(sources.len() + 1);
             for source in sources {
@@ -235,12 +234,14 @@ impl Function for NestedPartial {
                 let rows = rows.ok_or_else(|| Error::internal("nested rows are not structs"))?;
                 arrays.push(rows.column(field).as_ref());
             }
-            arrays.push(null.as_ref());
-            let index: Vec<Item> =
-                std::mem::take(items).into_iter().map(|item| item.unwrap_or((sources.len(), 0))).collect();
+            // With a null among the sources every value would be looked at for being null.
+            if items.iter().any(Option::is_none) {
+                arrays.push(null.as_ref());
+            }
+            let index: Vec<Item> = items.into_iter().map(|item| item.unwrap_or((sources.len(), 0))).collect();
             columns.push(arrow_select::interleave::interleave(&arrays, &index)?);
         }
         let rows = StructArray::try_new(types, columns, None)?;
-        list_of(&self.data_type, &lengths, Arc::new(rows)).map(Some)
+        list_of(&self.data_type, ends, Arc::new(rows), None).map(Computed::Values).map(Some)
     }
 }

@@ -12,7 +12,7 @@ use linn_format::types::{Kind, arrow_type};
 use linn_format::{Error, Result, ResultExt};
 
 use super::decimal::DecimalArithmetic;
-use super::{Fold, Function, FunctionPlan};
+use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// Which of the two.
@@ -173,6 +173,21 @@ impl<A: Arithmetic> Number<A> {
                 .context("function", &self.plan.function),
         }
     }
+
+    /// What the steps of one key come to.
+    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
+        let mut acc = None;
+        for &fold in folds {
+            acc = self.step(acc, fold)?;
+        }
+        Ok(match acc {
+            None => Cell::Null,
+            Some(value) => {
+                self.results.push(value);
+                Cell::Computed(self.results.len() as u32 - 1)
+            }
+        })
+    }
 }
 
 impl<A: Arithmetic> Function for Number<A> {
@@ -188,23 +203,13 @@ impl<A: Arithmetic> Function for Number<A> {
         retain(&mut self.sources, keep);
     }
 
-    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
-        let mut acc = None;
-        for &fold in folds {
-            acc = self.step(acc, fold)?;
-        }
-        Ok(match acc {
-            None => Cell::Null,
-            Some(value) => {
-                self.results.push(value);
-                Cell::Computed(self.results.len() as u32 - 1)
-            }
-        })
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+        key_by_key(folds, cells, |steps| self.fold(steps))
     }
 
-    fn computed(&mut self) -> Result<Option<ArrayRef>> {
+    fn computed(&mut self) -> Result<Option<Computed>> {
         let values = std::mem::take(&mut self.results);
         let array = PrimitiveArray::<A::Type>::from_iter_values(values).with_data_type(self.data_type.clone());
-        Ok(Some(Arc::new(array)))
+        Ok(Some(Computed::Values(Arc::new(array))))
     }
 }

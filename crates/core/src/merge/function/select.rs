@@ -108,7 +108,7 @@ impl Select {
         self.order.as_ref().map_or(Ordering::Equal, |order| order.compare(a, b))
     }
 
-    /// What [`Function::fold`] says of keys whose values all arrive in order.
+    /// What [`Select::fold`] says of keys whose values all arrive in order.
     fn settle_additions(&self, folds: &Folds, cells: &mut Vec<Cell>) {
         match (self.choice, &self.order) {
             (Choice::Last, _) => self.put(folds, cells, |steps| steps.last().copied()),
@@ -189,6 +189,27 @@ impl Select {
             Choice::Max | Choice::Min => self.add(acc, true, input),
         }
     }
+
+    /// What the steps of one key come to.
+    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
+        let mut acc: Option<Pick> = None;
+        let mut started = false;
+        for &fold in folds {
+            match fold {
+                Fold::Add(pick) => acc = self.add(acc, started, pick),
+                Fold::AddLate(pick) => acc = self.add_late(acc, pick),
+                Fold::Retract(_) if self.plan.options.ignore_retract => continue,
+                Fold::Retract(pick) => match self.choice {
+                    Choice::Last if self.plan.function == "primary-key" => acc = Some(pick),
+                    Choice::Last => acc = None,
+                    Choice::LastNonNull => acc = acc.filter(|_| self.nulls.is_null(pick)),
+                    _ => return Err(no_retract(&self.plan)),
+                },
+            }
+            started = true;
+        }
+        Ok(acc.map_or(Cell::Null, Cell::Pick))
+    }
 }
 
 impl Function for Select {
@@ -210,25 +231,5 @@ impl Function for Select {
             return Ok(());
         }
         key_by_key(folds, cells, |steps| self.fold(steps))
-    }
-
-    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
-        let mut acc: Option<Pick> = None;
-        let mut started = false;
-        for &fold in folds {
-            match fold {
-                Fold::Add(pick) => acc = self.add(acc, started, pick),
-                Fold::AddLate(pick) => acc = self.add_late(acc, pick),
-                Fold::Retract(_) if self.plan.options.ignore_retract => continue,
-                Fold::Retract(pick) => match self.choice {
-                    Choice::Last if self.plan.function == "primary-key" => acc = Some(pick),
-                    Choice::Last => acc = None,
-                    Choice::LastNonNull => acc = acc.filter(|_| self.nulls.is_null(pick)),
-                    _ => return Err(no_retract(&self.plan)),
-                },
-            }
-            started = true;
-        }
-        Ok(acc.map_or(Cell::Null, Cell::Pick))
     }
 }

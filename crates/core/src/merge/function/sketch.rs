@@ -7,12 +7,14 @@ use datasketches::hll::{HllSketch, HllType, HllUnion};
 use datasketches::theta::{CompactThetaSketch, ThetaUnionBuilder};
 use linn_format::{Error, Result};
 
+use super::bitmap::Room;
+
 /// Appends the union of two HLL sketches, a compact one with four bits a register. The union is as precise as the second
 /// sketch at most, as in the reference.
 ///
 /// # Errors
 /// `Corrupt` when one is not an HLL sketch.
-pub(super) fn unite_hll(a: &[u8], b: &[u8], out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn unite_hll(a: &[u8], b: &[u8], _room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
     if let (Some(first), Some(second)) = (HllList::read(a), HllList::read(b))
         && first.lg_k == second.lg_k
     {
@@ -39,7 +41,7 @@ pub(super) fn hll_by_library(a: &[u8], b: &[u8], out: &mut Vec<u8>) -> Result<()
 ///
 /// # Errors
 /// `Corrupt` when one is not a compact Theta sketch with the default seed.
-pub(super) fn unite_theta(a: &[u8], b: &[u8], out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn unite_theta(a: &[u8], b: &[u8], _room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
     if let (Some(first), Some(second)) = (theta_entries(a), theta_entries(b))
         && (first.len() + second.len()) / HASH <= THETA_ENTRIES
     {

@@ -1,30 +1,36 @@
 //! Elements by identity in the order of first appearance. A key has few of them as a rule, which are compared one by one.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use super::element::Item;
-use super::identity::Id;
 
 /// Elements by identity. It can be emptied and used again.
-#[derive(Default)]
-pub(super) struct Table<'a> {
-    items: Vec<(Id<'a>, Option<Item>)>,
+pub(super) struct Table<K> {
+    items: Vec<(K, Option<Item>)>,
     /// Places by identity, from [`FEW`] elements on.
-    places: HashMap<Id<'a>, usize>,
+    places: HashMap<K, usize>,
     removed: usize,
+}
+
+impl<K> Default for Table<K> {
+    fn default() -> Self {
+        Self { items: Vec::new(), places: HashMap::new(), removed: 0 }
+    }
 }
 
 /// Elements up to which looking at all of them is faster than a hash of one.
 const FEW: usize = 16;
 
-impl<'a> Table<'a> {
+impl<K: Copy + Eq + Hash> Table<K> {
     /// Elements.
     pub(super) fn len(&self) -> usize {
         self.items.len() - self.removed
     }
 
     /// The place of the element of an identity.
-    pub(super) fn place(&self, key: Id<'_>) -> Option<usize> {
+    #[inline]
+    pub(super) fn place(&self, key: K) -> Option<usize> {
         if self.items.len() < FEW {
             return self.items.iter().rposition(|(k, item)| item.is_some() && *k == key);
         }
@@ -44,7 +50,7 @@ impl<'a> Table<'a> {
     }
 
     /// Puts an element at the place of that of the same identity, else at the end.
-    pub(super) fn put(&mut self, key: Id<'a>, item: Item) {
+    pub(super) fn put(&mut self, key: K, item: Item) {
         match self.place(key) {
             Some(place) => self.set(place, item),
             None => self.push(key, item),
@@ -52,7 +58,7 @@ impl<'a> Table<'a> {
     }
 
     /// Puts an element whose identity has no place at the end.
-    pub(super) fn push(&mut self, key: Id<'a>, item: Item) {
+    pub(super) fn push(&mut self, key: K, item: Item) {
         self.items.push((key, Some(item)));
         if self.items.len() == FEW {
             let places = self.items.iter().enumerate().filter(|(_, (_, item))| item.is_some());
@@ -63,7 +69,7 @@ impl<'a> Table<'a> {
     }
 
     /// Takes out the element of an identity.
-    pub(super) fn remove(&mut self, key: Id<'a>) {
+    pub(super) fn remove(&mut self, key: K) {
         if let Some(at) = self.place(key) {
             self.items[at].1 = None;
             self.removed += 1;

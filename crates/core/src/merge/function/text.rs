@@ -8,7 +8,7 @@ use arrow_buffer::Buffer;
 use linn_format::{Error, Result};
 
 use super::offset::offsets;
-use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// The function `listagg`.
@@ -46,10 +46,30 @@ impl ListAgg {
         }
         Some(joined)
     }
+
+    /// What the steps of one key come to.
+    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
+        let mut acc: Option<String> = None;
+        for &fold in folds {
+            acc = match fold {
+                Fold::Add(pick) => self.join(acc, value(&self.sources, pick)),
+                Fold::AddLate(pick) => self.join(value(&self.sources, pick).map(str::to_owned), acc.as_deref()),
+                Fold::Retract(_) if self.plan.options.ignore_retract => acc,
+                Fold::Retract(_) => return Err(no_retract(&self.plan)),
+            };
+        }
+        Ok(match acc {
+            None => Cell::Null,
+            Some(text) => {
+                self.joined.push_str(&text);
+                self.end()
+            }
+        })
+    }
 }
 
 impl ListAgg {
-    /// What [`Function::fold`] says of values that all arrive in order, without a text of its own for each key.
+    /// What [`ListAgg::fold`] says of values that all arrive in order, without a text of its own for each key.
     fn append(&mut self, steps: &[Fold]) -> Cell {
         let (mut first, mut joins) = (None, false);
         for step in steps {
@@ -101,33 +121,14 @@ impl Function for ListAgg {
         retain(&mut self.sources, keep);
     }
 
-    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
-        let mut acc: Option<String> = None;
-        for &fold in folds {
-            acc = match fold {
-                Fold::Add(pick) => self.join(acc, value(&self.sources, pick)),
-                Fold::AddLate(pick) => self.join(value(&self.sources, pick).map(str::to_owned), acc.as_deref()),
-                Fold::Retract(_) if self.plan.options.ignore_retract => acc,
-                Fold::Retract(_) => return Err(no_retract(&self.plan)),
-            };
-        }
-        Ok(match acc {
-            None => Cell::Null,
-            Some(text) => {
-                self.joined.push_str(&text);
-                self.end()
-            }
-        })
-    }
-
     fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
         let plain = folds.adds_only() && !self.plan.options.distinct;
         key_by_key(folds, cells, |steps| if plain { Ok(self.append(steps)) } else { self.fold(steps) })
     }
 
-    fn computed(&mut self) -> Result<Option<ArrayRef>> {
+    fn computed(&mut self) -> Result<Option<Computed>> {
         let offsets = offsets(self.ends.drain(..))?;
         let joined = Buffer::from_vec(std::mem::take(&mut self.joined).into_bytes());
-        Ok(Some(Arc::new(StringArray::try_new(offsets, joined, None)?)))
+        Ok(Some(Computed::Values(Arc::new(StringArray::try_new(offsets, joined, None)?))))
     }
 }

@@ -9,12 +9,13 @@ use arrow_array::{Array, ArrayRef, BinaryArray};
 use arrow_buffer::Buffer;
 use linn_format::{Error, Result, ResultExt};
 
+use super::bitmap::Room;
 use super::offset::offsets;
-use super::{Fold, Function, FunctionPlan, no_retract};
+use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// Appends the union of two serialised sets, the accumulated one first.
-pub(super) type Unite = fn(&[u8], &[u8], &mut Vec<u8>) -> Result<()>;
+pub(super) type Unite = fn(&[u8], &[u8], &mut Room, &mut Vec<u8>) -> Result<()>;
 
 /// A function that unites serialised sets.
 pub(super) struct Union {
@@ -22,6 +23,7 @@ pub(super) struct Union {
     /// What a key has come to, and room for the next union.
     made: Vec<u8>,
     spare: Vec<u8>,
+    room: Room,
     /// The unions since the last chunk, one after the other, and where each ends.
     united: Vec<u8>,
     ends: Vec<usize>,
@@ -36,7 +38,14 @@ struct Sources {
 impl Union {
     pub(super) fn new(plan: &FunctionPlan, unite: Unite) -> Self {
         let sources = Sources { plan: plan.clone(), unite, arrays: Vec::new() };
-        Self { sources, made: Vec::new(), spare: Vec::new(), united: Vec::new(), ends: Vec::new() }
+        Self {
+            sources,
+            made: Vec::new(),
+            spare: Vec::new(),
+            room: Room::default(),
+            united: Vec::new(),
+            ends: Vec::new(),
+        }
     }
 
     /// `acc` united with the value of a row, which belongs before it when `late`.
@@ -49,9 +58,31 @@ impl Union {
         };
         let (first, second) = if late { (input, there) } else { (there, input) };
         self.spare.clear();
-        self.sources.unite(first, second, &mut self.spare)?;
+        self.sources.unite(first, second, &mut self.room, &mut self.spare)?;
         std::mem::swap(&mut self.made, &mut self.spare);
         Ok(Value::Made)
+    }
+
+    /// What the steps of one key come to.
+    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
+        let mut acc = Value::Null;
+        for &fold in folds {
+            acc = match fold {
+                Fold::Add(pick) => self.add(acc, pick, false)?,
+                Fold::AddLate(pick) => self.add(acc, pick, true)?,
+                Fold::Retract(_) if self.sources.plan.options.ignore_retract => acc,
+                Fold::Retract(_) => return Err(no_retract(&self.sources.plan)),
+            };
+        }
+        Ok(match acc {
+            Value::Null => Cell::Null,
+            Value::Row(pick) => Cell::Pick(pick),
+            Value::Made => {
+                self.united.extend_from_slice(&self.made);
+                self.ends.push(self.united.len());
+                Cell::Computed(self.ends.len() as u32 - 1)
+            }
+        })
     }
 }
 
@@ -62,9 +93,9 @@ impl Sources {
         source.is_valid(row).then(|| source.value(row))
     }
 
-    fn unite(&self, first: &[u8], second: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    fn unite(&self, first: &[u8], second: &[u8], room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
         let plan = &self.plan;
-        (self.unite)(first, second, out).context("column", &plan.field.name).context("function", &plan.function)
+        (self.unite)(first, second, room, out).context("column", &plan.field.name).context("function", &plan.function)
     }
 }
 
@@ -90,30 +121,13 @@ impl Function for Union {
         retain(&mut self.sources.arrays, keep);
     }
 
-    fn fold(&mut self, folds: &[Fold]) -> Result<Cell> {
-        let mut acc = Value::Null;
-        for &fold in folds {
-            acc = match fold {
-                Fold::Add(pick) => self.add(acc, pick, false)?,
-                Fold::AddLate(pick) => self.add(acc, pick, true)?,
-                Fold::Retract(_) if self.sources.plan.options.ignore_retract => acc,
-                Fold::Retract(_) => return Err(no_retract(&self.sources.plan)),
-            };
-        }
-        Ok(match acc {
-            Value::Null => Cell::Null,
-            Value::Row(pick) => Cell::Pick(pick),
-            Value::Made => {
-                self.united.extend_from_slice(&self.made);
-                self.ends.push(self.united.len());
-                Cell::Computed(self.ends.len() as u32 - 1)
-            }
-        })
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+        key_by_key(folds, cells, |steps| self.fold(steps))
     }
 
-    fn computed(&mut self) -> Result<Option<ArrayRef>> {
+    fn computed(&mut self) -> Result<Option<Computed>> {
         let offsets = offsets(self.ends.drain(..))?;
         let united = Buffer::from_vec(std::mem::take(&mut self.united));
-        Ok(Some(Arc::new(BinaryArray::try_new(offsets, united, None)?)))
+        Ok(Some(Computed::Values(Arc::new(BinaryArray::try_new(offsets, united, None)?))))
     }
 }

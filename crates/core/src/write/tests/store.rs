@@ -19,7 +19,7 @@ use roaring::RoaringTreemap;
 
 use crate::commit::CommitMessage;
 use crate::compact::{BucketFiles, Output, Sink};
-use crate::merge::{KeyOrder, MergeSpec, merge_levels, sections};
+use crate::merge::{Columns, KeyOrder, MergeSpec, merge_levels, sections};
 use crate::seam::{Env, LocalSpawn, ManualClock, SeededIds};
 use crate::storage::Memory;
 use crate::vector::{BucketVectors, Positions};
@@ -137,7 +137,9 @@ impl Store {
                     }
                     runs.push(futures::stream::iter(all.into_iter().map(Ok)).boxed());
                 }
-                batches.extend(merge_levels(runs, spec.clone(), false, 7).try_collect::<Vec<_>>().await.unwrap());
+                batches.extend(
+                    merge_levels(runs, spec.clone(), false, 7, Columns::Beside).try_collect::<Vec<_>>().await.unwrap(),
+                );
             }
         }
         batches

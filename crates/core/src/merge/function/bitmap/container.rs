@@ -45,14 +45,29 @@ impl Container<'_> for RoaringBitmap {
 /// One list or two, which are united when they are written.
 pub(super) struct Lists<'a>(Few<'a>, Option<Few<'a>>);
 
+/// Reads a container that is a list.
+///
+/// # Errors
+/// `Corrupt` when it is none.
+pub(super) fn read_list<'a>(input: &mut Cursor<'a>) -> Result<Few<'a>> {
+    let (kind, cardinality) = (input.byte()?, input.u32()?);
+    match kind {
+        RUNS => Few::runs(cardinality, input),
+        VALUES => Few::values(cardinality, input),
+        _ => Err(many()),
+    }
+}
+
+/// Appends what lists came to.
+pub(super) fn write_list(united: &United, out: &mut Vec<u8>) {
+    out.push(if united.is_runs { RUNS } else { VALUES });
+    out.extend_from_slice(&united.cardinality.to_le_bytes());
+    united.write(out);
+}
+
 impl<'a> Container<'a> for Lists<'a> {
     fn read(input: &mut Cursor<'a>) -> Result<Self> {
-        let (kind, cardinality) = (input.byte()?, input.u32()?);
-        match kind {
-            RUNS => Ok(Self(Few::runs(cardinality, input)?, None)),
-            VALUES => Ok(Self(Few::values(cardinality, input)?, None)),
-            _ => Err(many()),
-        }
+        Ok(Self(read_list(input)?, None))
     }
 
     fn unite(&mut self, other: Self) -> Result<()> {
@@ -65,9 +80,7 @@ impl<'a> Container<'a> for Lists<'a> {
     fn write(&mut self, out: &mut Vec<u8>) -> Result<()> {
         let mut united = United::default();
         united.unite(self.0, self.1)?;
-        out.push(if united.is_runs { RUNS } else { VALUES });
-        out.extend_from_slice(&united.cardinality.to_le_bytes());
-        united.write(out);
+        write_list(&united, out);
         Ok(())
     }
 }

@@ -17,13 +17,21 @@ use roaring::RoaringBitmap;
 use cursor::Cursor;
 use few::{Few, United, many};
 
+/// What unions need room for, to be used again.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    united: United,
+    heads: Vec<Head>,
+    bodies: Vec<u8>,
+}
+
 /// Appends the union of two bitmaps.
 ///
 /// # Errors
 /// `Corrupt` when one is not a bitmap.
-pub(super) fn unite(a: &[u8], b: &[u8], out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn unite(a: &[u8], b: &[u8], room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
     let start = out.len();
-    if unite_lists(a, b, out).is_ok() {
+    if unite_lists(a, b, room, out).is_ok() {
         return Ok(());
     }
     out.truncate(start);
@@ -52,76 +60,105 @@ const COOKIE: u32 = 12346;
 /// Containers from which on the form with runs has their places too.
 const WITH_PLACES: usize = 4;
 
-/// A container's upper 16 bits, and the container.
-type Keyed<'a> = (u16, Few<'a>);
+/// A container of a union.
+#[derive(Debug)]
+struct Head {
+    /// Upper 16 bits of its values.
+    key: u16,
+    cardinality: u32,
+    is_runs: bool,
+    /// Where it begins, from the first one.
+    place: usize,
+}
 
-/// The containers of a bitmap that has lists only.
-fn lists(bytes: &[u8]) -> Result<Vec<Keyed<'_>>> {
-    let mut input = Cursor::new(bytes);
-    let cookie = input.u32()?;
-    let (count, has_runs) = match cookie {
-        COOKIE => (input.u32()? as usize, false),
-        _ if cookie & 0xffff == COOKIE_RUNS => ((cookie >> 16) as usize + 1, true),
-        _ => return Err(many()),
-    };
-    if count > usize::from(u16::MAX) + 1 {
-        return Err(many());
-    }
-    let flags = input.take(if has_runs { count.div_ceil(8) } else { 0 })?;
-    let mut heads = Cursor::new(input.take(count * 4)?);
-    input.take(if !has_runs || count >= WITH_PLACES { count * 4 } else { 0 })?;
-    let mut containers: Vec<Keyed<'_>> = Vec::with_capacity(count);
-    for at in 0..count {
-        let (key, cardinality) = (heads.u16()?, u32::from(heads.u16()?) + 1);
-        let runs = flags.get(at / 8).is_some_and(|flags| flags & (1 << (at % 8)) != 0);
-        let few = if runs { Few::runs(cardinality, &mut input)? } else { Few::values(cardinality, &mut input)? };
-        if containers.last().is_some_and(|(last, _)| *last >= key) {
+/// The containers of a bitmap that has lists only, one after the other.
+struct Containers<'a> {
+    heads: Cursor<'a>,
+    flags: &'a [u8],
+    bodies: Cursor<'a>,
+    /// Of the next one.
+    at: usize,
+    count: usize,
+    /// Upper 16 bits and the container.
+    head: Option<(u16, Few<'a>)>,
+}
+
+impl<'a> Containers<'a> {
+    fn new(bytes: &'a [u8]) -> Result<Self> {
+        let mut input = Cursor::new(bytes);
+        let cookie = input.u32()?;
+        let (count, has_runs) = match cookie {
+            COOKIE => (input.u32()? as usize, false),
+            _ if cookie & 0xffff == COOKIE_RUNS => ((cookie >> 16) as usize + 1, true),
+            _ => return Err(many()),
+        };
+        if count > usize::from(u16::MAX) + 1 {
             return Err(many());
         }
-        containers.push((key, few));
+        let flags = input.take(if has_runs { count.div_ceil(8) } else { 0 })?;
+        let heads = Cursor::new(input.take(count * 4)?);
+        input.take(if !has_runs || count >= WITH_PLACES { count * 4 } else { 0 })?;
+        let mut containers = Self { heads, flags, bodies: input, at: 0, count, head: None };
+        containers.advance()?;
+        Ok(containers)
     }
-    Ok(containers)
+
+    fn advance(&mut self) -> Result<()> {
+        if self.at == self.count {
+            self.head = None;
+            return Ok(());
+        }
+        let (key, cardinality) = (self.heads.u16()?, u32::from(self.heads.u16()?) + 1);
+        let runs = self.flags.get(self.at / 8).is_some_and(|flags| flags & (1 << (self.at % 8)) != 0);
+        let bodies = &mut self.bodies;
+        let few = if runs { Few::runs(cardinality, bodies)? } else { Few::values(cardinality, bodies)? };
+        if self.head.is_some_and(|(last, _)| last >= key) {
+            return Err(many());
+        }
+        self.at += 1;
+        self.head = Some((key, few));
+        Ok(())
+    }
 }
 
 /// Unites bitmaps that have lists only.
-fn unite_lists(a: &[u8], b: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let (first, second) = (lists(a)?, lists(b)?);
-    let (mut first, mut second) = (first.into_iter().peekable(), second.into_iter().peekable());
-    let mut united = United::default();
-    let (mut heads, mut bodies) = (Vec::new(), Vec::new());
-    loop {
-        let key = match (first.peek(), second.peek()) {
-            (None, None) => break,
-            (Some((a, _)), Some((b, _))) => *a.min(b),
-            (Some((key, _)), None) | (None, Some((key, _))) => *key,
-        };
-        let mut parts = [first.next_if(|(k, _)| *k == key), second.next_if(|(k, _)| *k == key)].into_iter().flatten();
-        let (Some((_, one)), other) = (parts.next(), parts.next()) else { return Err(many()) };
-        united.unite(one, other.map(|(_, other)| other))?;
-        heads.push((key, united.cardinality, united.is_runs, bodies.len()));
-        united.write(&mut bodies);
+fn unite_lists(a: &[u8], b: &[u8], room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
+    let (mut first, mut second) = (Containers::new(a)?, Containers::new(b)?);
+    let Room { united, heads, bodies } = room;
+    heads.clear();
+    bodies.clear();
+    while let Some((key, one)) = first.head.into_iter().chain(second.head).min_by_key(|(key, _)| *key) {
+        let both = first.head.zip(second.head).filter(|((a, _), (b, _))| a == b);
+        united.unite(one, both.map(|(_, (_, other))| other))?;
+        for bitmap in [&mut first, &mut second] {
+            if bitmap.head.is_some_and(|(k, _)| k == key) {
+                bitmap.advance()?;
+            }
+        }
+        heads.push(Head { key, cardinality: united.cardinality, is_runs: united.is_runs, place: bodies.len() });
+        united.write(bodies);
     }
-    let (count, has_runs) = (heads.len(), heads.iter().any(|(_, _, runs, _)| *runs));
+    let (count, has_runs) = (heads.len(), heads.iter().any(|head| head.is_runs));
     if has_runs {
         out.extend_from_slice(&(COOKIE_RUNS | ((count as u32 - 1) << 16)).to_le_bytes());
         for heads in heads.chunks(8) {
-            let flags = heads.iter().enumerate().map(|(at, (_, _, runs, _))| u8::from(*runs) << at);
+            let flags = heads.iter().enumerate().map(|(at, head)| u8::from(head.is_runs) << at);
             out.push(flags.fold(0, |all, flag| all | flag));
         }
     } else {
         out.extend_from_slice(&COOKIE.to_le_bytes());
         out.extend_from_slice(&(count as u32).to_le_bytes());
     }
-    for (key, cardinality, _, _) in &heads {
-        out.extend_from_slice(&key.to_le_bytes());
-        out.extend_from_slice(&((cardinality - 1) as u16).to_le_bytes());
+    for head in heads.iter() {
+        out.extend_from_slice(&head.key.to_le_bytes());
+        out.extend_from_slice(&((head.cardinality - 1) as u16).to_le_bytes());
     }
     if !has_runs || count >= WITH_PLACES {
         let header = 4 + if has_runs { count.div_ceil(8) } else { 4 } + count * 8;
-        for (_, _, _, place) in &heads {
-            out.extend_from_slice(&((header + place) as u32).to_le_bytes());
+        for head in heads.iter() {
+            out.extend_from_slice(&((header + head.place) as u32).to_le_bytes());
         }
     }
-    out.extend_from_slice(&bodies);
+    out.extend_from_slice(bodies);
     Ok(())
 }

@@ -7,8 +7,10 @@
 use linn_format::{Error, Result};
 use roaring::RoaringBitmap;
 
-use super::container::{Container, Lists};
+use super::Room;
+use super::container::{Container, Lists, read_list, write_list};
 use super::cursor::Cursor;
+use super::few::{Few, United, many};
 
 const NOT_TRIMMED: u8 = 0xfe;
 const KEY_BYTES: usize = 6;
@@ -20,8 +22,12 @@ const BRANCHES: [(usize, usize); 4] = [(4, 4), (16, 16), (48, 256), (256, 32)];
 ///
 /// # Errors
 /// `Corrupt` when one is not a bitmap.
-pub(in crate::merge::function) fn unite(a: &[u8], b: &[u8], out: &mut Vec<u8>) -> Result<()> {
+pub(in crate::merge::function) fn unite(a: &[u8], b: &[u8], room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
     let start = out.len();
+    if unite_single(a, b, &mut room.united, out).is_ok() {
+        return Ok(());
+    }
+    out.truncate(start);
     if unite_as::<Lists<'_>>(a, b, out).is_ok() {
         return Ok(());
     }
@@ -41,6 +47,48 @@ fn unite_as<'a, C: Container<'a>>(a: &'a [u8], b: &'a [u8], out: &mut Vec<u8>) -
 }
 
 type Key = [u8; KEY_BYTES];
+
+/// How a bitmap of one key begins: it is not empty, one key, one leaf.
+const SINGLE: [u8; 13] = [1, 1, 0, 0, 0, 0, 0, 0, 0, LEAF, 0, 0, 0];
+/// What follows its key: number 0, one array.
+const SINGLE_PLACE: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0];
+/// What follows the mark whether that array was trimmed: one place, which is taken.
+const SINGLE_SLOT: [u8; 5] = [1, 0, 0, 0, 1];
+/// What follows the container: one container, in the first array, number 0.
+const SINGLE_END: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// Unites bitmaps that have one key, the same, and one container, which is a list.
+fn unite_single(a: &[u8], b: &[u8], united: &mut United, out: &mut Vec<u8>) -> Result<()> {
+    let ((key, first), (other_key, second)) = (single(a)?, single(b)?);
+    if key != other_key {
+        return Err(many());
+    }
+    united.unite(first, Some(second))?;
+    out.extend_from_slice(&SINGLE);
+    out.extend_from_slice(key);
+    out.extend_from_slice(&SINGLE_PLACE);
+    out.push(NOT_TRIMMED);
+    out.extend_from_slice(&SINGLE_SLOT);
+    write_list(united, out);
+    out.extend_from_slice(&SINGLE_END);
+    Ok(())
+}
+
+/// Key and container of a bitmap that has one.
+fn single(bytes: &[u8]) -> Result<(&[u8], Few<'_>)> {
+    let mut input = Cursor::new(bytes);
+    let is_single = input.take(SINGLE.len())? == SINGLE;
+    let key = input.take(KEY_BYTES)?;
+    let is_first = input.take(SINGLE_PLACE.len())? == SINGLE_PLACE;
+    input.byte()?;
+    let is_taken = input.take(SINGLE_SLOT.len())? == SINGLE_SLOT;
+    if !(is_single && is_first && is_taken) {
+        return Err(many());
+    }
+    let container = read_list(&mut input)?;
+    input.take(SINGLE_END.len())?;
+    Ok((key, container))
+}
 
 #[derive(Debug)]
 struct Bitmap64<C> {

@@ -9,8 +9,9 @@ use arrow_array::{Array, ArrayRef, Int32Array, ListArray, StringArray, StructArr
 use arrow_buffer::OffsetBuffer;
 use linn_format::types::{DataField, DataType, Kind, arrow_type};
 
+use super::fold_one;
 use crate::merge::function::{Fold, FunctionOptions, FunctionPlan};
-use crate::merge::source::{Cell, Pick};
+use crate::merge::source::Pick;
 
 fn plan(sql: &str, function: &str, options: FunctionOptions) -> FunctionPlan {
     let field = DataField::new(0, "f", DataType::parse(sql).unwrap());
@@ -27,11 +28,7 @@ fn fold(plan: &FunctionPlan, column: &ArrayRef, retracted: &[u32]) -> Option<Arr
     function.add_source(column).unwrap();
     let step = |row| if retracted.contains(&row) { Fold::Retract(pick(row)) } else { Fold::Add(pick(row)) };
     let folds: Vec<Fold> = (0..column.len() as u32).map(step).collect();
-    match function.fold(&folds).unwrap() {
-        Cell::Null => None,
-        Cell::Pick(p) => Some(column.slice(p.row as usize, 1)),
-        Cell::Computed(i) => Some(function.computed().unwrap().unwrap().slice(i as usize, 1)),
-    }
+    fold_one(&mut *function, column, &folds).unwrap()
 }
 
 fn ints(rows: &[Option<&[i32]>]) -> ArrayRef {

@@ -12,9 +12,11 @@ use linn_format::{ErrorKind, Result};
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
 
+use super::fold_one;
+use crate::merge::function::bitmap::Room;
 use crate::merge::function::union::Unite;
 use crate::merge::function::{Fold, FunctionOptions, FunctionPlan, bitmap, sketch};
-use crate::merge::source::{Cell, Pick};
+use crate::merge::source::Pick;
 
 fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap()).collect()
@@ -24,11 +26,21 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
+type ByLibrary = fn(&[u8], &[u8], &mut Vec<u8>) -> Result<()>;
+
 fn united(unite: Unite, a: &[u8], b: &[u8]) -> Result<Vec<u8>> {
-    let mut out = b"before".to_vec();
-    unite(a, b, &mut out)?;
+    let (mut out, mut room) = (b"before".to_vec(), Room::default());
+    // What an earlier union left behind makes no difference.
+    unite(b, a, &mut room, &mut Vec::new()).ok();
+    unite(a, b, &mut room, &mut out)?;
     assert!(out.starts_with(b"before"));
     Ok(out.split_off(b"before".len()))
+}
+
+fn by_library(unite: ByLibrary, a: &[u8], b: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    unite(a, b, &mut out)?;
+    Ok(out)
 }
 
 /// First byte of an HLL sketch that has registers.
@@ -70,11 +82,8 @@ fn fold(function: &str, options: FunctionOptions, values: &[Option<&[u8]>], fold
     let mut built = plan.build()?;
     let column: ArrayRef = Arc::new(BinaryArray::from(values.to_vec()));
     built.add_source(&column)?;
-    Ok(match built.fold(folds)? {
-        Cell::Null => None,
-        Cell::Pick(p) => Some(column.as_binary::<i32>().value(p.row as usize).to_vec()),
-        Cell::Computed(i) => Some(built.computed()?.unwrap().as_binary::<i32>().value(i as usize).to_vec()),
-    })
+    let value = fold_one(&mut *built, &column, folds)?;
+    Ok(value.map(|value| value.as_binary::<i32>().value(0).to_vec()))
 }
 
 fn pick(row: u32) -> Pick {
@@ -151,7 +160,7 @@ fn bitmaps() -> impl Strategy<Value = Vec<u8>> {
 fn wide_bitmaps() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec((0u8..6, clustered(300), any::<bool>()), 1..5).prop_map(|parts| {
         let parts = parts.iter().map(|(key, values, as_runs)| one_container(*key, values, *as_runs));
-        parts.reduce(|a, b| united(bitmap::wide_by_library, &a, &b).unwrap()).unwrap()
+        parts.reduce(|a, b| by_library(bitmap::wide_by_library, &a, &b).unwrap()).unwrap()
     })
 }
 
@@ -188,18 +197,18 @@ proptest! {
         flip in prop_oneof![1 => Just(0u8), 1 => any::<u8>()],
     ) {
         // Of an HLL sketch only the head is damaged: a value that no register can have overflows in the library, in debug builds.
-        let kinds: [(Unite, Unite, [Vec<u8>; 2], usize); 4] = [
+        let kinds: [(Unite, ByLibrary, [Vec<u8>; 2], usize); 4] = [
             (sketch::unite_theta, sketch::theta_by_library, thetas, usize::MAX),
             (sketch::unite_hll, sketch::hll_by_library, hlls, 8),
             (bitmap::unite, bitmap::unite_by_library, narrow, usize::MAX),
             (bitmap::unite_wide, bitmap::wide_by_library, wide, usize::MAX),
         ];
-        for (unite, by_library, [mut first, second], damaged) in kinds {
+        for (unite, library, [mut first, second], damaged) in kinds {
             let at = at.index(first.len().min(damaged));
             first[at] ^= flip;
-            let (ours, theirs) = (united(unite, &first, &second), united(by_library, &first, &second));
+            let (ours, theirs) = (united(unite, &first, &second), by_library(library, &first, &second));
             prop_assert_eq!(ours.as_ref().ok().map(|b| hex(b)), theirs.as_ref().ok().map(|b| hex(b)));
-            let (ours, theirs) = (united(unite, &second, &first), united(by_library, &second, &first));
+            let (ours, theirs) = (united(unite, &second, &first), by_library(library, &second, &first));
             prop_assert_eq!(ours.ok().map(|b| hex(&b)), theirs.ok().map(|b| hex(&b)));
         }
     }
