@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use linn_format::SchemaId;
 use linn_format::options::Options;
 use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, DataType, arrow_schema};
 use rand::seq::SliceRandom;
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::functions::{self, Column, EVERY, SCALARS};
@@ -20,6 +20,8 @@ use crate::wide;
 
 /// Rows of a batch given to a writer.
 const BATCH: usize = 65_536;
+/// Bytes of one, where rows are large.
+const BATCH_BYTES: usize = 64 << 20;
 
 /// How much is written: the commits from `first` on.
 #[derive(Clone, Copy)]
@@ -42,6 +44,10 @@ pub(crate) enum Rows {
     Scalars,
     /// A column for each of the twenty aggregate functions. Once in a commit.
     Functions,
+    /// A key and a value of a million bytes. Once in a commit.
+    Big,
+    /// A key and a value of a hundred million bytes. Once in a commit.
+    Huge,
 }
 
 impl Rows {
@@ -53,6 +59,8 @@ impl Rows {
             Self::Wide => "wide",
             Self::Scalars => "scalars",
             Self::Functions => "functions",
+            Self::Big => "big",
+            Self::Huge => "huge",
         }
     }
 
@@ -62,7 +70,23 @@ impl Rows {
             Self::Narrow => 1_000_000,
             Self::Scalars => 400_000,
             Self::Sources | Self::Wide | Self::Functions => 100_000,
+            Self::Big => 1024,
+            Self::Huge => 3,
         }
+    }
+
+    /// Bytes of the one value of a row, where rows are large.
+    fn value_bytes(self) -> Option<usize> {
+        match self {
+            Self::Big => Some(1_000_000),
+            Self::Huge => Some(100_000_000),
+            _ => None,
+        }
+    }
+
+    /// Rows of a batch given to a writer.
+    fn per_batch(self) -> usize {
+        self.value_bytes().map_or(BATCH, |bytes| (BATCH_BYTES / bytes).max(1))
     }
 
     /// The columns behind the key `k BIGINT NOT NULL`, by name and SQL type.
@@ -75,6 +99,7 @@ impl Rows {
             Self::Sources | Self::Wide => wide::columns(),
             Self::Scalars => of_functions(&SCALARS),
             Self::Functions => of_functions(&EVERY),
+            Self::Big | Self::Huge => numbered(&["BYTES"]),
         }
     }
 
@@ -88,7 +113,7 @@ impl Rows {
             options
         };
         match self {
-            Self::Narrow => Vec::new(),
+            Self::Narrow | Self::Big | Self::Huge => Vec::new(),
             Self::Sources | Self::Wide => wide::options(),
             Self::Scalars => aggregation(&SCALARS),
             Self::Functions => aggregation(&EVERY),
@@ -126,7 +151,7 @@ impl Rows {
             return wide::of_sources(&schema, &keys, commit, BATCH, &mut rng);
         }
         let mut batches = Vec::new();
-        for keys in keys(size.rows, commit, &mut rng).chunks(BATCH) {
+        for keys in keys(size.rows, commit, &mut rng).chunks(self.per_batch()) {
             let n = keys.len();
             let mut columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(keys.to_vec()))];
             match self {
@@ -137,6 +162,14 @@ impl Rows {
                     for ((function, _), field) in of.iter().zip(schema.fields().iter().skip(1)) {
                         columns.push(functions::of(function, field.data_type(), n, &mut rng)?);
                     }
+                }
+                Self::Big | Self::Huge => {
+                    let mut value = vec![0; self.value_bytes().unwrap_or_default()];
+                    let values = keys.iter().map(|_| {
+                        rng.fill_bytes(&mut value);
+                        value.clone()
+                    });
+                    columns.push(Arc::new(BinaryArray::from_iter_values(values)));
                 }
             }
             batches.push(RecordBatch::try_new(schema.clone(), columns)?);

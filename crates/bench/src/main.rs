@@ -59,6 +59,8 @@ enum Bench {
     Changelog,
     /// Deletion vectors: writing them, and reading with them
     Vectors,
+    /// Large rows, and many buckets: what writing and compacting them holds in memory
+    Memory,
     /// Planning tables of many files from a cold start, and 500 small commits
     Plan {
         /// Numbers of files
@@ -160,6 +162,9 @@ fn main() -> Result<()> {
             .try_for_each(|data| suite::engine(&runner(data), data, "aggregation")),
         Bench::Changelog => suite::changelog(&runner(Rows::Narrow)),
         Bench::Vectors => suite::vectors(&runner(Rows::Narrow)),
+        Bench::Memory => [(Rows::Huge, "1"), (Rows::Big, "1"), (Rows::Big, "256")]
+            .into_iter()
+            .try_for_each(|(data, buckets)| suite::memory(&runner(data), data, buckets)),
         Bench::Plan { files, small } => suite::plan(&runner(Rows::Narrow), files, *small),
         Bench::Expire { files, snapshots } => suite::expire(&runner(Rows::Narrow), *files, *snapshots),
         Bench::Tail { count } => suite::tail(&runner(Rows::Narrow), *count),

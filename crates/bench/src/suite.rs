@@ -86,38 +86,60 @@ pub(crate) fn engine(runner: &Runner, data: Rows, engine: &str) -> Result<()> {
     ["plain", "deduplicate", "merged"].into_iter().try_for_each(|dir| runner.clear(dir))
 }
 
-/// Compactions of the last two commits, which lie at level 0 over all others at the highest level, with and without changelog.
+/// Compactions with and without changelog: of the last two commits, which lie at level 0 over all others at the highest level;
+/// of everything; and after each commit.
 pub(crate) fn changelog(runner: &Runner) -> Result<()> {
     // What lies below is larger than both, or it would be compacted with them.
     let (below, all) = (runner.commits, runner.commits + 2);
-    let kinds = [
-        ("none", "none", "false"),
-        ("lookup", "lookup", "false"),
-        ("none-full", "none", "true"),
-        ("full-compaction", "full-compaction", "true"),
-    ];
-    let mut untold = Value::Null;
-    for (dir, producer, full) in kinds {
-        let producer_is = format!("changelog-producer={producer}");
-        // Without a changelog nothing else would have the file leave level 0.
-        let options = ["bucket=1", "write-only=true", "compaction.force-up-level-0=true", &producer_is];
-        let of = |commits| Runner { root: runner.root.clone(), rows: runner.rows, commits };
-        let (few, all) = (of(below), of(all));
-        let phase: Vec<&str> = ["ingest", "narrow"].into_iter().chain(options).collect();
-        few.quiet(dir, &phase)?;
-        few.quiet(dir, &["compact", "true"])?;
-        all.quiet(dir, &["ingest", "narrow", "--first", &below.to_string()])?;
-        let what = if full == "true" { "full compaction" } else { "compaction of the last two commits" };
-        let name = format!("{what}, changelog {producer}");
-        let against = [(UNTOLD, &untold)];
-        let against: Baselines<'_> = if producer == "none" { &[] } else { &against };
-        let measured = rewritten(runner, dir, &name, full == "true", against)?;
-        if producer == "none" {
-            untold = measured;
+    let few = ("compaction of the last two commits", "false");
+    let full = ("full compaction", "true");
+    let kinds = [(few, ["none", "lookup"].as_slice()), (full, ["none", "lookup", "full-compaction"].as_slice())];
+    let of = |commits| Runner { root: runner.root.clone(), rows: runner.rows, commits };
+    let (few, all) = (of(below), of(all));
+    for ((what, full), producers) in kinds {
+        let mut untold = None;
+        for producer in producers {
+            let options = changelog_options(producer);
+            let mut phase = vec!["ingest", "narrow", "write-only=true"];
+            phase.extend(options.iter().map(String::as_str));
+            few.quiet(producer, &phase)?;
+            few.quiet(producer, &["compact", "true"])?;
+            all.quiet(producer, &["ingest", "narrow", "--first", &below.to_string()])?;
+            let against: Vec<_> = untold.iter().map(|untold| (UNTOLD, untold)).collect();
+            let name = format!("{what}, changelog {producer}");
+            let measured = rewritten(runner, producer, &name, full == "true", &against)?;
+            untold.get_or_insert(measured);
+            runner.clear(producer)?;
         }
-        runner.clear(dir)?;
+    }
+    let mut untold = None;
+    for producer in ["none", "lookup"] {
+        let options = changelog_options(producer);
+        let mut phase = vec!["ingest", "narrow"];
+        phase.extend(options.iter().map(String::as_str));
+        let against: Vec<_> = untold.iter().map(|untold| (UNTOLD, untold)).collect();
+        let name = format!("writing, compacted after each commit, changelog {producer}");
+        let measured = runner.measure(producer, &name, &phase, &against)?;
+        untold.get_or_insert(measured);
+        runner.clear(producer)?;
     }
     Ok(())
+}
+
+fn changelog_options(producer: &str) -> [String; 3] {
+    // Without a changelog nothing else would have files leave level 0.
+    ["bucket=1".to_owned(), "compaction.force-up-level-0=true".to_owned(), format!("changelog-producer={producer}")]
+}
+
+/// What large rows and many buckets hold in memory while they are written and compacted.
+pub(crate) fn memory(runner: &Runner, data: Rows, buckets: &str) -> Result<()> {
+    let rows = data.name();
+    let options = options(buckets, "true");
+    let name = |what: &str| format!("{rows} rows, {buckets} bucket(s), {what}");
+    runner.measure(rows, &name("flush"), &["ingest", rows, &options[0], &options[1]], &[])?;
+    runner.measure(rows, &name("merge-read"), &["read", "all"], &[])?;
+    runner.measure(rows, &name("full compaction"), &["compact", "true"], &[])?;
+    runner.clear(rows)
 }
 
 /// Writing with deletion vectors against writing without, and reading with them against merging.
