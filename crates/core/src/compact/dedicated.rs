@@ -247,7 +247,7 @@ impl Table {
     /// Starts a compaction on its pool.
     fn start(&self, due: Due) -> impl Future<Output = (Due, Result<Compacted>)> + use<> {
         let (sender, receiver) = oneshot::channel();
-        let work = Task { ahead: true, ..due.task.clone() };
+        let work = due.task.ahead();
         let run = async move {
             sender.send(work.run().await).ok();
         };

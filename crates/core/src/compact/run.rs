@@ -79,7 +79,16 @@ struct Sinks {
     changes: Option<Box<dyn Sink>>,
 }
 
+/// Bytes of a row of which no batches should wait in queues.
+const HUGE_ROW: i64 = 16 << 20;
+
 impl Task {
+    /// The same with all cores, unless rows are so large that each batch which waits for another core is felt.
+    pub(crate) fn ahead(&self) -> Self {
+        let is_huge = |file: &Arc<DataFileMeta>| file.file_size / file.row_count.max(1) >= HUGE_ROW;
+        Self { ahead: !self.steps.iter().flat_map(Step::files).chain(&self.below).any(is_huge), ..self.clone() }
+    }
+
     /// Runs it.
     pub(crate) async fn run(self) -> Result<Compacted> {
         let mut done = Compacted::default();

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_row::Rows;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -116,7 +116,12 @@ pub(super) struct Order<C> {
     pub(super) sequence: Option<Keys>,
     /// Whether no two rows have the same key.
     unique: bool,
+    /// Bytes of a row, on average.
+    row_bytes: usize,
 }
+
+/// Bytes of merged rows after which they are given out, however few there are.
+const BATCH_BYTES: usize = 32 << 20;
 
 pub(super) struct Merger<C: KeyColumn> {
     /// Oldest run first, so that the run number is the last tie-break.
@@ -130,6 +135,8 @@ pub(super) struct Merger<C: KeyColumn> {
     pub(super) assembler: Assembler,
     group: Vec<Record>,
     batch_size: usize,
+    /// Bytes of the rows that were merged since the last batch, about.
+    bytes: usize,
     pub(super) before: Before,
     /// Groups whose older records have not been looked up.
     pub(super) waiting: Waiting,
@@ -174,6 +181,7 @@ impl<C: KeyColumn> Merger<C> {
             assembler,
             group: Vec::new(),
             batch_size: how.batch_size.max(1),
+            bytes: 0,
             before: how.before,
             waiting: Waiting::default(),
             joined: Vec::new(),
@@ -219,6 +227,7 @@ impl<C: KeyColumn> Merger<C> {
     async fn take_merged(&mut self) -> Result<Option<Merged>> {
         self.look_up().await?;
         let merged = self.assembler.take()?;
+        self.bytes = 0;
         Ok((merged.rows.is_some() || merged.changes.is_some()).then_some(merged))
     }
 
@@ -268,7 +277,7 @@ impl<C: KeyColumn> Merger<C> {
         let len = batch.num_rows();
         let columns = &self.assembler.sources()[source].columns;
         let sequence = self.sequence_encoder.as_ref().map(|e| e.encode(columns, len)).transpose()?;
-        self.orders.push(Order { keys, sequence, unique: false });
+        self.orders.push(Order { keys, sequence, unique: false, row_bytes: bytes_of(batch)? / len.max(1) });
         Ok(source)
     }
 
@@ -372,9 +381,11 @@ impl<C: KeyColumn> Merger<C> {
         }
     }
 
-    /// A batch is also given out when many sources have piled up without yielding rows.
+    /// A batch is also given out when its rows are large, and when many sources have piled up without yielding rows.
     fn is_full(&self) -> bool {
-        self.assembler.pending() + self.waiting.rows() >= self.batch_size || self.orders.len() > 3 * self.runs.len() + 2
+        self.bytes >= BATCH_BYTES
+            || self.assembler.pending() + self.waiting.rows() >= self.batch_size
+            || self.orders.len() > 3 * self.runs.len() + 2
     }
 
     fn in_group(&self, source: usize, row: usize) -> bool {
@@ -417,6 +428,7 @@ impl<C: KeyColumn> Merger<C> {
 
     /// Rows that are alone with their keys.
     fn pass(&mut self, source: usize, start: usize, end: usize) {
+        self.bytes += (end - start) * self.orders[source].row_bytes;
         match &self.before {
             Before::Untold => self.assembler.range(source, start, end, false),
             Before::Level(level) => {
@@ -431,6 +443,7 @@ impl<C: KeyColumn> Merger<C> {
         if self.group.is_empty() {
             return Ok(());
         }
+        self.bytes += self.group.iter().map(|r| self.orders[r.pick.source as usize].row_bytes).max().unwrap_or(0);
         if self.spec.folds_levels() {
             keep_lowest(&mut self.group, |r| self.assembler.sources()[r.pick.source as usize].level);
         }
@@ -467,6 +480,12 @@ impl<C: KeyColumn> Merger<C> {
         self.assembler.retain_sources(&keep);
         retain(&mut self.orders, &keep);
     }
+}
+
+/// Bytes of the values of a batch, also where it is part of a larger one.
+fn bytes_of(batch: &RecordBatch) -> Result<usize> {
+    let of_column = |column: &ArrayRef| column.to_data().get_slice_memory_size();
+    Ok(batch.columns().iter().map(of_column).sum::<std::result::Result<_, _>>()?)
 }
 
 /// Of the records above level 0 only that of the lowest level stays, as it holds the others.

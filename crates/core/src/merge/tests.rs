@@ -2,6 +2,7 @@
 
 mod cases;
 mod equal;
+mod large;
 mod model;
 mod order;
 

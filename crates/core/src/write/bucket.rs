@@ -102,7 +102,8 @@ impl BucketWriter {
         if !self.settings.may_spill(self.spills.len(), self.spills.iter().map(Spill::bytes).sum()) {
             return self.flush(false).await;
         }
-        let sorted = SortedBuffer::new(&self.buffer, self.settings.spec.clone(), self.settings.batch_size)?;
+        let rows = self.flush_rows().min(self.settings.batch_size);
+        let sorted = SortedBuffer::new(&self.buffer, self.settings.spec.clone(), rows)?;
         let schema = self.settings.spec.output_schema();
         self.spills.push(Spill::write(&self.settings.env, schema, self.settings.spill_compression, sorted)?);
         self.buffer.clear();
@@ -183,7 +184,7 @@ impl BucketWriter {
         write_all(sink, prefetch(&self.settings.env, merged)).await
     }
 
-    /// Rows of a batch on its way from the merge to the file: many, so that the two and the columns among themselves seldom
+    /// Rows of a batch on its way from the merge to a file: many, so that the two and the columns among themselves seldom
     /// wait for each other, but of bounded size where rows are large.
     fn flush_rows(&self) -> usize {
         let rows: usize = self.buffer.iter().map(RecordBatch::num_rows).sum();

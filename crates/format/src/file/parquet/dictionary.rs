@@ -16,6 +16,8 @@ const SAMPLE: usize = 4096;
 /// Of a sample without repetition up to this many values in a thousand are distinct by chance although a dictionary of 1 MiB
 /// would hold all values.
 const DISTINCT_PER_MILLE: usize = 960;
+/// Bytes of a large value.
+const LARGE: usize = 64 << 10;
 
 /// The properties for a row group that begins with this batch.
 pub(super) fn fit(properties: &Arc<WriterProperties>, batch: &RecordBatch) -> Arc<WriterProperties> {
@@ -25,7 +27,7 @@ pub(super) fn fit(properties: &Arc<WriterProperties>, batch: &RecordBatch) -> Ar
         .iter()
         .zip(batch.columns())
         .map(|(field, column)| (ColumnPath::new(vec![field.name().clone()]), column))
-        .filter(|(path, column)| properties.dictionary_enabled(path) && hardly_repeats(column))
+        .filter(|(path, column)| properties.dictionary_enabled(path) && (is_large(column) || hardly_repeats(column)))
         .map(|(path, _)| path)
         .collect();
     if unfit.is_empty() {
@@ -35,6 +37,17 @@ pub(super) fn fit(properties: &Arc<WriterProperties>, batch: &RecordBatch) -> Ar
     Arc::new(
         unfit.into_iter().fold(builder, |builder, path| builder.set_column_dictionary_enabled(path, false)).build(),
     )
+}
+
+/// Whether a dictionary of 1 MiB would be full after a few values, of which it holds the last one whole.
+fn is_large(column: &ArrayRef) -> bool {
+    let ends = match column.data_type() {
+        Arrow::Utf8 => column.as_string_opt::<i32>().map(|values| values.value_offsets()),
+        Arrow::Binary => column.as_binary_opt::<i32>().map(|values| values.value_offsets()),
+        _ => None,
+    };
+    let bytes = ends.and_then(|ends| ends.last().zip(ends.first())).map_or(0, |(end, start)| end - start);
+    usize::try_from(bytes).is_ok_and(|bytes| bytes / column.len().max(1) > LARGE)
 }
 
 fn hardly_repeats(column: &ArrayRef) -> bool {
@@ -99,6 +112,8 @@ mod tests {
         check(StringArray::from_iter_values((0..20_000).map(|i| format!("value-{i}"))), false);
         check(Int64Array::from_iter((0..20_000).map(|i| (i % 3 == 0).then_some(i))), false);
         check(Int64Array::from(vec![None; 20_000]), true);
+        // Large values, however often they repeat.
+        check(StringArray::from_iter_values((0..20).map(|_| "x".repeat(100_000))), false);
         // Too few to tell.
         check(Int64Array::from_iter_values(0..1000), true);
     }

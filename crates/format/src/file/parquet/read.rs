@@ -1,11 +1,12 @@
 //! Reading: row groups, pages and rows are left out as early as statistics and the filter allow.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
-use futures::StreamExt;
-use parquet::arrow::arrow_reader::{ArrowPredicateFn, RowFilter};
+use futures::{StreamExt, TryStreamExt};
+use parquet::arrow::arrow_reader::{ArrowPredicateFn, ArrowReaderMetadata, RowFilter, RowSelection, RowSelector};
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::SchemaDescriptor;
@@ -24,26 +25,77 @@ use crate::{Error, Result, ResultExt};
 
 /// Streams the rows of a file; see [`FileFormat::read`](crate::file::FileFormat::read).
 pub(super) async fn stream(file: Arc<dyn RangeReader>, read: FileRead) -> Result<BatchStream> {
-    let path = file.path().to_owned();
-    let deleted = read.deleted.clone().filter(|d| !d.is_empty());
-    let Open { source, metadata } = open(file, read.filter.is_some() || deleted.is_some()).await?;
-    let builder = ParquetRecordBatchStreamBuilder::new_with_metadata(source, metadata);
-    let built =
-        fenced(|| build(builder, &read, deleted.as_deref()).context("path", &path)).context("path", &path)??;
-    let Built { stream, shape, filter } = built;
-    let batches = Fenced::new(stream).map(move |item| {
-        let batch = item.context("path", &path)?.map_err(|e| reading(e, &path))?;
-        let batch = shape.apply(&batch).context("path", &path)?;
-        match &filter {
-            Some(filter) => {
-                let keep = filter.evaluate(&batch, &read.fields)?;
-                Ok(arrow_select::filter::filter_record_batch(&batch, &keep)?)
+    let path: Arc<str> = file.path().into();
+    let mut read = read;
+    let deleted = read.deleted.take().filter(|d| !d.is_empty());
+    let indexed = read.filter.is_some() || deleted.is_some();
+    let mut open_file = open(Arc::clone(&file), indexed).await?;
+    let mut parts = fenced(|| parts(&open_file.metadata, &read)).context("path", &path)?.context("path", &path)?;
+    if parts.wants_index && !indexed {
+        open_file = open(file, true).await?;
+        parts = fenced(|| self::parts(&open_file.metadata, &read)).context("path", &path)?.context("path", &path)?;
+    }
+    let Open { source, metadata } = open_file;
+    let Parts { parts, batch_rows, .. } = parts;
+    let batches = futures::stream::iter(parts).then(move |part| {
+        let builder = ParquetRecordBatchStreamBuilder::new_with_metadata(source.clone(), metadata.clone());
+        let is_window = part.rows.is_some();
+        let built = fenced(|| build(builder, &read, deleted.as_deref(), part, batch_rows)).flatten();
+        let batches = built.context("path", &path).map(|built| built.batches(Arc::clone(&path), read.fields.clone()));
+        async move {
+            match batches? {
+                // The pages of a window are let go of before its rows are handed out.
+                batches if is_window => {
+                    let all: Vec<_> = batches.try_collect().await?;
+                    Ok::<_, Error>(futures::stream::iter(all.into_iter().map(Ok)).boxed())
+                }
+                batches => Ok(batches),
             }
-            None => Ok(batch),
         }
     });
-    let some = |batch: &Result<RecordBatch>| batch.as_ref().map_or(true, |b| b.num_rows() > 0);
-    Ok(batches.filter(move |batch| std::future::ready(some(batch))).boxed())
+    let some = |batch: &RecordBatch| std::future::ready(batch.num_rows() > 0);
+    Ok(batches.try_flatten().try_filter(some).boxed())
+}
+
+/// Row groups, and which of the rows of a single one.
+struct Part {
+    groups: Vec<usize>,
+    rows: Option<Range<usize>>,
+}
+
+struct Parts {
+    parts: Vec<Part>,
+    /// Rows in a batch.
+    batch_rows: usize,
+    /// Whether rows are so large that pages are fetched when their turn comes, where an index says where they are.
+    wants_index: bool,
+}
+
+/// What is read one after the other: all that the filter leaves; where rows are large a batch at a time, as a row group in
+/// memory would be many batches.
+fn parts(metadata: &ArrowReaderMetadata, read: &FileRead) -> Result<Parts> {
+    let (metadata, schema) = (metadata.metadata(), metadata.parquet_schema());
+    let columns = Columns::new(&read.fields, schema);
+    let groups = match &read.filter {
+        Some(filter) => row_groups(metadata, &columns, filter),
+        None => (0..metadata.num_row_groups()).collect(),
+    };
+    let row = row_bytes(metadata, &groups, &leaves(schema, &read.fields)?);
+    let batch_rows = (BATCH_BYTES / row).clamp(1, read.batch_size.max(1));
+    let wants_index = row >= LARGE_ROW;
+    if !wants_index || metadata.offset_index().is_none() {
+        return Ok(Parts { parts: vec![Part { groups, rows: None }], batch_rows, wants_index });
+    }
+    let windows = |group: usize| {
+        let rows = rows_of(metadata, group);
+        let window = move |start| Part { groups: vec![group], rows: Some(start..rows.min(start + batch_rows)) };
+        (0..rows).step_by(batch_rows).map(window)
+    };
+    Ok(Parts { parts: groups.iter().copied().flat_map(windows).collect(), batch_rows, wants_index })
+}
+
+fn rows_of(metadata: &ParquetMetaData, group: usize) -> usize {
+    metadata.row_groups().get(group).map_or(0, |group| usize::try_from(group.num_rows()).unwrap_or(0))
 }
 
 struct Built {
@@ -53,28 +105,52 @@ struct Built {
     filter: Option<Predicate>,
 }
 
+impl Built {
+    fn batches(self, path: Arc<str>, fields: Vec<DataField>) -> BatchStream {
+        let Self { stream, shape, filter } = self;
+        let batch = move |item: Result<parquet::errors::Result<RecordBatch>>| {
+            let batch = item.context("path", &path)?.map_err(|e| reading(e, &path))?;
+            let batch = shape.apply(&batch).context("path", &path)?;
+            match &filter {
+                Some(filter) => {
+                    let keep = filter.evaluate(&batch, &fields)?;
+                    Ok(arrow_select::filter::filter_record_batch(&batch, &keep)?)
+                }
+                None => Ok(batch),
+            }
+        };
+        Fenced::new(stream).map(batch).boxed()
+    }
+}
+
 fn build(
     builder: ParquetRecordBatchStreamBuilder<Source>,
     read: &FileRead,
     deleted: Option<&roaring::RoaringTreemap>,
+    part: Part,
+    batch_rows: usize,
 ) -> Result<Built> {
     let metadata = Arc::clone(builder.metadata());
     let schema = builder.parquet_schema();
     let columns = Columns::new(&read.fields, schema);
-    let groups = match &read.filter {
-        Some(filter) => row_groups(&metadata, &columns, filter),
-        None => (0..metadata.num_row_groups()).collect(),
-    };
     let pages = read.filter.as_ref().map(|filter| (&columns, filter));
-    let selection = page::rows(&metadata, &groups, pages, deleted);
+    let mut selection = page::rows(&metadata, &part.groups, pages, deleted);
+    if let Some(rows) = part.rows {
+        let end: usize = part.groups.iter().map(|group| rows_of(&metadata, *group)).sum();
+        let rows = RowSelection::from(vec![
+            RowSelector::skip(rows.start),
+            RowSelector::select(rows.len()),
+            RowSelector::skip(end.saturating_sub(rows.end)),
+        ]);
+        selection = Some(selection.map_or(rows.clone(), |selection| selection.intersection(&rows)));
+    }
     let projection = leaves(schema, &read.fields)?;
     let mut after = read.filter.clone().filter(|_| read.exact_filter);
     let before = match after.take_if(|filter| late(filter, &read.fields)) {
         Some(filter) => Some(row_filter(filter, &read.fields, schema)?),
         None => None,
     };
-    let rows = batch_rows(&metadata, &groups, &projection, read.batch_size.max(1));
-    let mut builder = builder.with_row_groups(groups).with_projection(projection).with_batch_size(rows);
+    let mut builder = builder.with_row_groups(part.groups).with_projection(projection).with_batch_size(batch_rows);
     if let Some(selection) = selection {
         builder = builder.with_row_selection(selection);
     }
@@ -87,18 +163,19 @@ fn build(
 }
 
 /// Bytes of decoded values in a batch from which on it gets fewer rows.
-const BATCH_BYTES: i64 = 32 << 20;
+const BATCH_BYTES: usize = 32 << 20;
+/// Bytes of a large row.
+const LARGE_ROW: usize = 64 << 10;
 
-/// Rows in a batch: `most`, or fewer where rows are so large that a batch of that many would not fit in memory.
-fn batch_rows(metadata: &ParquetMetaData, groups: &[usize], projection: &ProjectionMask, most: usize) -> usize {
+/// Bytes of a decoded row, on average over the row group where it is largest; at least one.
+fn row_bytes(metadata: &ParquetMetaData, groups: &[usize], projection: &ProjectionMask) -> usize {
     let largest = groups.iter().filter_map(|&group| {
         let group = metadata.row_groups().get(group)?;
         let leaves = group.columns().iter().enumerate().filter(|(leaf, _)| projection.leaf_included(*leaf));
-        let bytes: i64 = leaves.map(|(_, chunk)| chunk.uncompressed_size()).sum();
+        let bytes: i64 = leaves.map(|(_, chunk)| chunk.uncompressed_size()).fold(0, i64::saturating_add);
         bytes.checked_div(group.num_rows())
     });
-    let row = largest.max().unwrap_or(0).max(1);
-    usize::try_from(BATCH_BYTES / row).unwrap_or(most).clamp(1, most)
+    largest.max().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0).max(1)
 }
 
 /// Whether the filter leaves columns that need not be decoded for rows that it drops.

@@ -2,6 +2,7 @@
 
 mod corrupt;
 mod golden;
+mod large;
 mod prune;
 mod random;
 mod roundtrip;
@@ -24,19 +25,25 @@ use crate::options::Options;
 use crate::types::DataField;
 use crate::{Error, Result};
 
-/// A file in memory that counts how often it is read.
+/// A file in memory that counts how often it is read, and how much at once.
 pub(super) struct Memory {
     bytes: Bytes,
     reads: AtomicUsize,
+    largest: AtomicUsize,
 }
 
 impl Memory {
     pub(super) fn new(bytes: impl Into<Bytes>) -> Arc<Self> {
-        Arc::new(Self { bytes: bytes.into(), reads: AtomicUsize::new(0) })
+        Arc::new(Self { bytes: bytes.into(), reads: AtomicUsize::new(0), largest: AtomicUsize::new(0) })
     }
 
     fn reads(&self) -> usize {
         self.reads.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the largest read.
+    fn largest(&self) -> usize {
+        self.largest.load(Ordering::Relaxed)
     }
 }
 
@@ -53,6 +60,7 @@ impl RangeReader for Memory {
     async fn read(&self, range: Range<u64>) -> Result<Bytes> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let range = range.start as usize..range.end as usize;
+        self.largest.fetch_max(range.len(), Ordering::Relaxed);
         self.bytes.get(range.clone()).map(|_| self.bytes.slice(range)).ok_or_else(|| Error::corrupt("short file"))
     }
 }
