@@ -1,7 +1,6 @@
 //! Lookups of ascending keys as a walk over sorted files: one cursor for each level, which only moves forward.
 //!
-//! Files between two keys are not opened. Where much of what was read is found it comes out as it was read, else as one gather
-//! over the batches that it lies in.
+//! Files between two keys are not opened. What is found comes out as one gather over the batches that it lies in.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -33,12 +32,7 @@ pub(crate) struct Join {
     marks: Marks,
     /// Whether it matters where records lie.
     needs_places: bool,
-    /// Whether a merge looks at the records that it is asked about only, so that those around them cost nothing.
-    skips: bool,
 }
-
-/// Rows of a batch for each that is found, up to which it is not gathered.
-const SPARSE: usize = 4;
 
 /// How files are opened.
 struct Opener {
@@ -123,7 +117,6 @@ impl Join {
             vectors: task.vectors.clone(),
             marks: Marks::new(),
             needs_places: task.changes.needs_places,
-            skips: spec.takes_whole_rows(),
         })
     }
 
@@ -137,11 +130,10 @@ impl Join {
 impl Older for Join {
     async fn find(&mut self, keys: &[ArrayRef], rows: usize) -> Result<Found> {
         let wanted = self.reading.encoder.encode(keys, rows)?;
-        let mut found: Vec<Option<(u32, u32)>> = vec![None; rows];
+        let mut found: Vec<Option<u32>> = vec![None; rows];
         let mut settled = vec![false; rows];
         let mut batches: Vec<RecordBatch> = Vec::new();
         let mut picks: Vec<(usize, usize)> = Vec::new();
-        let mut answered: Vec<usize> = Vec::new();
         for level in &mut self.levels {
             level.forget_slot();
             for ((key, answer), settled) in found.iter_mut().enumerate().zip(&mut settled).filter(|(_, s)| !**s) {
@@ -162,23 +154,15 @@ impl Older for Join {
                     batches.push(loaded.batch.clone());
                     batches.len() - 1
                 });
-                *answer = Some((slot as u32, loaded.at as u32));
+                *answer = Some(picks.len() as u32);
                 picks.push((slot, loaded.at));
-                answered.push(key);
                 if self.needs_places {
                     mark(&mut self.marks, file, position);
                 }
             }
         }
-        let Some(schema) = &self.reading.schema else { return Ok(Found { rows: found, records: Vec::new() }) };
-        let around: usize = batches.iter().map(RecordBatch::num_rows).sum();
-        if self.skips && around <= picks.len() * SPARSE {
-            return Ok(Found { rows: found, records: batches });
-        }
-        for (row, key) in (0..).zip(answered) {
-            found[key] = Some((0, row));
-        }
-        let records = if picks.is_empty() { Vec::new() } else { vec![gather(schema, &batches, &picks)?] };
+        let schema = self.reading.schema.as_ref().filter(|_| !picks.is_empty());
+        let records = schema.map(|schema| gather(schema, &batches, &picks)).transpose()?;
         Ok(Found { rows: found, records })
     }
 }

@@ -117,10 +117,10 @@ impl Older for Stored {
         }
         let mut found = Found { rows: vec![None; rows], ..Found::default() };
         for (row, key) in (0..).zip(&all.keys) {
-            found.rows[*key] = Some((0, row));
+            found.rows[*key] = Some(row);
         }
         if let Some(schema) = self.schema.as_ref().filter(|_| !all.ends.is_empty()) {
-            found.records.push(all.into_batch(schema, &self.shape)?);
+            found.records = Some(all.into_batch(schema, &self.shape)?);
         }
         Ok(found)
     }

@@ -16,11 +16,11 @@ pub(crate) trait Older: Send {
 /// What was found.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// For each key where its record is: which of `records`, and the row in it.
-    pub(crate) rows: Vec<Option<(u32, u32)>>,
-    /// Batches with [`MergeSpec::input_schema`](super::MergeSpec::input_schema) that the records are rows of; none when it
-    /// is only asked whether there are any.
-    pub(crate) records: Vec<RecordBatch>,
+    /// For each key the row of `records` that is its record.
+    pub(crate) rows: Vec<Option<u32>>,
+    /// The records, with [`MergeSpec::input_schema`](super::MergeSpec::input_schema); `None` when there are none, or when it is
+    /// only asked whether there are.
+    pub(crate) records: Option<RecordBatch>,
 }
 
 /// An older record as the merge sees it: no level of a file being merged is as high.

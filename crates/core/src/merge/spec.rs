@@ -133,11 +133,6 @@ impl MergeSpec {
         self.ignore_delete
     }
 
-    /// Whether a merged row is one of the records and their other values are not looked at.
-    pub(crate) fn takes_whole_rows(&self) -> bool {
-        matches!(self.engine, EnginePlan::Deduplicate | EnginePlan::FirstRow)
-    }
-
     /// The error that any merge would end with that meets a retraction of this kind; `None` when the engine takes it.
     pub(crate) fn refusal(&self, kind: i8) -> Option<Error> {
         match &self.engine {

@@ -49,16 +49,16 @@ impl Waiting {
 
 /// Where the older records of the keys that were looked up are, in order.
 struct Answers {
-    rows: std::vec::IntoIter<Option<(u32, u32)>>,
-    /// The sources that they are rows of; none where they were not read.
-    sources: Vec<usize>,
+    rows: std::vec::IntoIter<Option<u32>>,
+    /// The source that they are rows of; `None` where they were not read.
+    source: Option<usize>,
 }
 
 impl Answers {
     /// Of the next key: whether there is an older record, and the record where it was read.
     fn next(&mut self) -> Option<Option<Pick>> {
-        let (batch, row) = self.rows.next().flatten()?;
-        Some(self.sources.get(batch as usize).map(|source| Pick { source: *source as u32, row }))
+        let row = self.rows.next().flatten()?;
+        Some(self.source.map(|source| Pick { source: source as u32, row }))
     }
 }
 
@@ -72,13 +72,13 @@ impl<C: KeyColumn> Merger<C> {
         let older = older.clone();
         let waiting = std::mem::take(&mut self.waiting);
         let wanted = self.wanted(&waiting);
-        let mut answers = Answers { rows: Vec::new().into_iter(), sources: Vec::new() };
+        let mut answers = Answers { rows: Vec::new().into_iter(), source: None };
         if !wanted.is_empty() {
             let found = older.lock().await.find(&self.keys(&wanted)?, wanted.len()).await?;
             if found.rows.len() != wanted.len() {
                 return Err(Error::internal("a lookup does not answer for every key"));
             }
-            answers.sources = found.records.iter().map(|records| self.add_older(records)).collect::<Result<_>>()?;
+            answers.source = found.records.as_ref().map(|records| self.add_older(records)).transpose()?;
             answers.rows = found.rows.into_iter();
         }
         let mut start = 0;
