@@ -4,6 +4,8 @@
 //! the three is decided by the column types alone, so all batches of one merge agree. Nulls are lowest whichever way
 //! a column is sorted (spec: features.md B2).
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -182,7 +184,10 @@ impl KeyEncoder {
         match &self.method {
             Method::Narrow(KeyWidth::U64, slots) => Ok(Keys::U64(self.narrow(&picked, slots, rows)?)),
             Method::Narrow(_, slots) => Ok(Keys::U128(self.narrow(&picked, slots, rows)?)),
-            Method::Rows(converter) => Ok(Keys::Rows(converter.convert_columns(&picked)?)),
+            Method::Rows(converter) => {
+                picked.iter_mut().for_each(one_nan);
+                Ok(Keys::Rows(converter.convert_columns(&picked)?))
+            }
         }
     }
 
@@ -242,6 +247,17 @@ fn double_bits(v: f64) -> u64 {
 fn float_bits(v: f32) -> u64 {
     let bits = if v.is_nan() { f32::NAN.to_bits() & 0x7fff_ffff } else { v.to_bits() };
     u64::from(if bits & (1 << 31) == 0 { bits | (1 << 31) } else { !bits })
+}
+
+/// Makes all NaN of a column the one that [`double_bits`] knows.
+fn one_nan(column: &mut ArrayRef) {
+    if let Some(floats) = column.as_primitive_opt::<Float32Type>().filter(|f| f.values().iter().any(|v| v.is_nan())) {
+        *column = Arc::new(floats.unary::<_, Float32Type>(|v| if v.is_nan() { f32::NAN } else { v }));
+    } else if let Some(floats) =
+        column.as_primitive_opt::<Float64Type>().filter(|f| f.values().iter().any(|v| v.is_nan()))
+    {
+        *column = Arc::new(floats.unary::<_, Float64Type>(|v| if v.is_nan() { f64::NAN } else { v }));
+    }
 }
 
 fn encode_column<W: Word>(column: &ArrayRef, slot: &Slot, mask: u64, words: &mut Vec<W>) -> Result<()> {
@@ -313,8 +329,6 @@ fn extend<W: Word>(words: &mut Vec<W>, rows: usize, next: impl Fn(W, usize) -> W
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use arrow_array::{Float64Array, Int32Array, Int64Array, StringArray};
     use linn_format::types::{DataType, Kind};
 
@@ -370,5 +384,19 @@ mod tests {
         check(&[(Kind::Varchar(9), true)], vec![s], KeyWidth::Rows, false);
         let s = Arc::new(StringArray::from(vec![None, Some("b"), Some("aa"), Some("a"), Some("")])) as ArrayRef;
         check(&[(Kind::Varchar(9), true)], vec![s], KeyWidth::Rows, true);
+    }
+
+    #[test]
+    fn there_is_one_nan_and_it_is_greatest() {
+        let text = Arc::new(StringArray::from(vec!["a"; 3])) as ArrayRef;
+        let floats = Arc::new(Float64Array::from(vec![f64::INFINITY, f64::NAN, -f64::NAN])) as ArrayRef;
+        for (kinds, columns) in [
+            (vec![(Kind::Double, false)], vec![floats.clone()]),
+            (vec![(Kind::Varchar(9), false), (Kind::Double, false)], vec![text, floats]),
+        ] {
+            let keys = encoder(&kinds, false).encode(&columns, 3).unwrap();
+            assert_eq!(keys.compare(0, &keys, 1), std::cmp::Ordering::Less, "{kinds:?}");
+            assert_eq!(keys.compare(1, &keys, 2), std::cmp::Ordering::Equal, "{kinds:?}");
+        }
     }
 }

@@ -166,8 +166,9 @@ fn of_column(column: &ArrayRef) -> Option<Ids> {
         ArrowType::Timestamp(TimeUnit::Millisecond, _) => words!(TimestampMillisecondType, |v: i64| v as u64),
         ArrowType::Timestamp(TimeUnit::Microsecond, _) => words!(TimestampMicrosecondType, |v: i64| v as u64),
         ArrowType::Timestamp(TimeUnit::Nanosecond, _) => words!(TimestampNanosecondType, |v: i64| v as u64),
-        ArrowType::Float32 => words!(Float32Type, |v: f32| u64::from(v.to_bits())),
-        ArrowType::Float64 => words!(Float64Type, f64::to_bits),
+        // There are many NaN, and they are one value.
+        ArrowType::Float32 => words!(Float32Type, |v: f32| u64::from(if v.is_nan() { f32::NAN } else { v }.to_bits())),
+        ArrowType::Float64 => words!(Float64Type, |v: f64| if v.is_nan() { f64::NAN } else { v }.to_bits()),
         ArrowType::Utf8 => Ids::Text(column.as_string_opt::<i32>()?.clone()),
         ArrowType::Binary => Ids::Binary(column.as_binary_opt::<i32>()?.clone()),
         _ => return None,
@@ -205,7 +206,7 @@ mod tests {
         check(std::slice::from_ref(&texts), same);
         let bytes: Vec<Option<&[u8]>> = vec![Some(&[0]), None, Some(&[]), Some(&[0]), None, Some(&[]), Some(&[0, 0])];
         check(&[Arc::new(BinaryArray::from(bytes))], |a, b| a.max(b) < 6 && same(a, b) || a == b);
-        let floats = vec![0.0, f64::NAN, -0.0, 0.0, f64::NAN];
+        let floats = vec![0.0, f64::NAN, -0.0, 0.0, -f64::NAN];
         check(&[Arc::new(Float64Array::from(floats))], same);
         check(&[Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true)]))], same);
         check(&[ints, texts.slice(0, 5)], same);

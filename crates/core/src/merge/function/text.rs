@@ -101,12 +101,22 @@ fn value(sources: &[StringArray], pick: Pick) -> Option<&str> {
     source.is_valid(row).then(|| source.value(row))
 }
 
+/// Without a delimiter a space parts the tokens.
 fn tokens<'a>(text: &'a str, delimiter: &str) -> Vec<&'a str> {
-    if delimiter.is_empty() { text.split_ascii_whitespace().collect() } else { text.split(delimiter).collect() }
+    text.split(if delimiter.is_empty() { " " } else { delimiter }).collect()
 }
 
 fn is_blank(text: &str) -> bool {
-    text.chars().all(char::is_whitespace)
+    text.chars().all(is_space)
+}
+
+/// Spaces of Java: the separators of information are some, and spaces that do not break and NEL are none.
+fn is_space(c: char) -> bool {
+    match c {
+        '\u{1c}'..='\u{1f}' => true,
+        '\u{85}' | '\u{a0}' | '\u{2007}' | '\u{202f}' => false,
+        _ => c.is_whitespace(),
+    }
 }
 
 impl Function for ListAgg {

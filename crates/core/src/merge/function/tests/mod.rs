@@ -1,6 +1,7 @@
 //! Functions one by one.
 
 mod nested;
+mod text;
 mod unions;
 
 use arrow_array::{Array, ArrayRef};
