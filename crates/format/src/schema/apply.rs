@@ -6,7 +6,7 @@ use super::column::{check_free, field_at, insert_index, last, move_field, siblin
 use super::create::normalize;
 use super::default::check_default;
 
-use super::{Position, SCHEMA_VERSION, SchemaChange, TableSchema, option, rename, validate};
+use super::{Position, SCHEMA_VERSION, SchemaChange, TableSchema, option, rename, validate, writable};
 use crate::cast::can_cast;
 use crate::options::table::general as table_options;
 use crate::types::{DataField, DataType, Kind, assign_nested_ids};
@@ -33,6 +33,9 @@ pub fn apply(
     next.time_millis = now_millis;
     normalize(&mut next)?;
     validate(&next)?;
+    if writable::check(schema).is_ok() {
+        writable::check(&next)?;
+    }
     Ok(next)
 }
 

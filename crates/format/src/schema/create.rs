@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{SCHEMA_VERSION, TableSchema, validate};
+use super::{SCHEMA_VERSION, TableSchema, validate, writable};
 use crate::options::{Options, parse_list};
 use crate::types::{DataField, assign_ids};
 use crate::{Error, Result, SchemaId};
@@ -44,6 +44,7 @@ impl TableSchema {
         normalize(&mut schema)?;
         validate(&schema)?;
         schema.options.check_writable()?;
+        writable::check(&schema)?;
         Ok(schema)
     }
 }

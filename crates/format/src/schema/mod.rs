@@ -14,6 +14,7 @@ mod rename;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod writable;
 
 pub use apply::apply;
 pub use change::{Position, SchemaChange};

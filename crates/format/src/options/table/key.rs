@@ -35,7 +35,7 @@ options! {
         "Deletes of these sequence groups remove the row."
     );
     PRIMARY_KEY = ("primary-key", Text, None, [], true, "Primary key columns, instead of in the DDL.");
-    PRIMARY_KEY_NULLABLE = ("primary-key.nullable", Bool, Some("false"), [], false, "Allow null in primary key columns.");
+    PRIMARY_KEY_NULLABLE = ("primary-key.nullable", Bool, Some("false"), [], true, "Allow null in primary key columns.");
     RECORD_LEVEL_EXPIRE_TIME = ("record-level.expire-time", Duration, None, [], false, "Age at which rows expire.");
     RECORD_LEVEL_TIME_FIELD = ("record-level.time-field", Text, None, [], false, "Column that tells the age of a row.");
     ROWKIND_FIELD = ("rowkind.field", Text, None, [], true, "Column that holds the kind of each record.");

@@ -16,7 +16,10 @@ options! {
         "Memory of a sort before it spills."
     );
     SORT_SPILL_THRESHOLD = ("sort-spill-threshold", Int, None, [], false, "Sorted readers above which a merge spills.");
-    SPILL_COMPRESSION = ("spill-compression", Text, Some("zstd"), [], false, "Compression of spilled data.");
+    SPILL_COMPRESSION = (
+        "spill-compression", Choice(&["zstd", "lz4", "lzo", "none"]), Some("zstd"), [], false,
+        "Compression of spilled data."
+    );
     SPILL_COMPRESSION_ZSTD_LEVEL = (
         "spill-compression.zstd-level", Int, Some("1"), [], false,
         "Level of zstd in spilled data."

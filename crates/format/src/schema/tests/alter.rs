@@ -181,3 +181,18 @@ fn options_of_an_empty_table_are_free() {
     change(set("deletion-vectors.enabled", "true")).unwrap();
     assert!(!change(SchemaChange::DropPrimaryKey).unwrap().is_primary_key_table());
 }
+
+#[test]
+fn what_writers_could_not_read_is_not_set() {
+    let schema = keyed(&[]).unwrap();
+    for (key, value) in [("file.compression", "tar"), ("file-index.guess.columns", "v"), ("spill-compression", "tar")] {
+        let Err(error) = alter(&schema, set(key, value)) else { panic!("{key} = {value} was not refused") };
+        assert!(error.hint().is_some(), "{error}");
+    }
+    refused(alter(&schema, set("primary-key.nullable", "true")), &["primary-key.nullable"]);
+    // Of a table that is so already, other things can change.
+    let mut theirs = schema;
+    theirs.options.set("file-index.bsi.columns", "n");
+    let altered = alter(&theirs, set("snapshot.num-retained.max", "20")).unwrap();
+    assert_eq!(altered.options.get("file-index.bsi.columns"), Some("n"));
+}

@@ -18,6 +18,30 @@ fn keys_become_not_null_and_may_stand_in_the_options() {
     assert_eq!(schema.bucket_keys().unwrap()[0].name, "a");
 }
 
+const AGGREGATES: (&str, &str) = ("merge-engine", "aggregation");
+
+#[test]
+fn options_of_functions_over_nested_values_are_checked() {
+    let create = |sql: &str, function: &str, own: &[(&str, &str)]| {
+        let mut pairs = vec![AGGREGATES, ("fields.f.aggregate-function", function)];
+        pairs.extend(own);
+        let columns = vec![column("k", "INT"), column("f", sql)];
+        TableSchema::create(NewTable { columns, primary_keys: vec!["k".into()], options: options(&pairs), ..NewTable::default() }, 0)
+    };
+    let rows = "ARRAY<ROW<a INT, b STRING>>";
+    create(rows, "nested_update", &[("fields.f.count-limit", "0")]).unwrap();
+    for limit in ["-1", "many", "99999999999"] {
+        refused(create(rows, "nested_update", &[("fields.f.count-limit", limit)]), &["fields.f.count-limit", limit]);
+    }
+    let strategy = "fields.f.nested-key-null-strategy";
+    create(rows, "nested_update", &[("fields.f.nested-key", "a"), (strategy, "IGNORE")]).unwrap();
+    refused(create(rows, "nested_update", &[("fields.f.nested-key", "a"), (strategy, "drop")]), &[strategy, "drop"]);
+    let times = |own: &[(&str, &str)]| create("MAP<INT, ROW<a INT, b STRING, c INT>>", "merge_map_with_keytime", own);
+    times(&[("fields.f.ts-field", "b")]).unwrap();
+    refused(times(&[]), &["\"c\"", "INT"]);
+    refused(times(&[("fields.f.ts-field", "nope")]), &["nope"]);
+}
+
 #[test]
 fn options_that_contradict_a_keyed_table_are_refused() {
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
@@ -81,9 +105,55 @@ fn options_that_contradict_a_keyed_table_are_refused() {
         (&[("scan.snapshot-id", "1"), ("scan.timestamp-millis", "1")], &["scan.snapshot-id"]),
         (&[("sequence.snapshot-ordering", "true")], &["write-only"]),
         (&[("file-index.bloom-filter.columns", "nope")], &["nope"]),
+        (
+            &[
+                ("merge-engine", "partial-update"),
+                ("sequence.field", "n"),
+                ("fields.d.sequence-group", "v"),
+                ("fields.default-aggregate-function", "last_value"),
+            ],
+            &["\"n\"", "sequence group"],
+        ),
+        (&[AGGREGATES, ("fields.n.ignore-retract", "maybe")], &["fields.n.ignore-retract", "maybe"]),
+        (
+            &[AGGREGATES, ("fields.arr.aggregate-function", "collect"), ("fields.arr.distinct", "1")],
+            &["fields.arr.distinct", "\"1\""],
+        ),
     ];
     for (pairs, parts) in cases {
         refused(keyed(pairs), parts);
+    }
+}
+
+#[test]
+fn tables_that_nobody_could_write_to_are_not_made() {
+    let cases: &[(&[(&str, &str)], &str)] = &[
+        (&[("num-sorted-run.stop-trigger", "0")], "num-sorted-run.stop-trigger"),
+        (&[("full-compaction.delta-commits", "0")], "full-compaction.delta-commits"),
+        (&[("full-compaction.delta-commits", "-1")], "full-compaction.delta-commits"),
+        (&[("lookup.cache.bloom.filter.fpp", "2")], "lookup.cache.bloom.filter.fpp"),
+        (&[("lookup.cache-spill-compression", "tar")], "tar"),
+        (&[("spill-compression", "tar")], "spill-compression"),
+        (&[("dynamic-bucket.target-row-num", "0")], "dynamic-bucket.target-row-num"),
+        (&[("dynamic-bucket.initial-buckets", "-1")], "dynamic-bucket.initial-buckets"),
+        (&[("dynamic-bucket.max-buckets", "-2")], "dynamic-bucket.max-buckets"),
+        (&[("record-level.expire-time", "1 d")], "record-level.time-field"),
+        (&[("file.compression", "tar")], "file.compression"),
+        (&[("file.compression.per.level", "0:zstd,5:tar")], "file.compression"),
+        (&[("file.compression.per.level", "top:zstd")], "file.compression.per.level"),
+        (&[("file.format", "avro"), ("file.compression", "lzo")], "lzo"),
+        (&[("changelog-file.format", "orc"), ("changelog-file.compression", "lzo")], "lzo"),
+        (&[("parquet.writer.version", "v9")], "parquet.writer.version"),
+        (&[("metadata.stats-mode", "some")], "some"),
+        (&[("fields.v.stats-mode", "some")], "some"),
+        (&[("metadata.stats-mode.per.level", "0:some")], "some"),
+        (&[("file-index.guess.columns", "v")], "guess"),
+        (&[("file-index.bitmap.columns", "arr")], "index"),
+        (&[("file-index.bloom-filter.columns", "v"), ("file-index.bloom-filter.v.items", "many")], "many"),
+    ];
+    for (pairs, part) in cases {
+        let Err(error) = keyed(pairs) else { panic!("{pairs:?} was not refused") };
+        assert!(error.to_string().contains(part) && error.hint().is_some(), "{pairs:?}: {error}");
     }
 }
 

@@ -175,9 +175,12 @@ fn aggregates(schema: &TableSchema, groups: Option<&HashMap<String, bool>>) -> R
     let sequence = schema.options.sequence_fields();
     for field in &schema.fields {
         let own = schema.options.field_aggregate(&field.name);
-        if schema.primary_keys.contains(&field.name) || sequence.contains(&field.name.as_str()) {
+        // The last sequence of the whole record stands where all columns are aggregated; elsewhere it is a column like others.
+        let orders = groups.is_none() && sequence.contains(&field.name.as_str());
+        if schema.primary_keys.contains(&field.name) || orders {
             continue;
         }
+        function_options(schema, field)?;
         let Some(function) = own.or_else(|| schema.options.default_aggregate()) else { continue };
         let role = groups.map(|groups| groups.get(&field.name).copied());
         if role == Some(Some(false)) {
@@ -185,6 +188,7 @@ fn aggregates(schema: &TableSchema, groups: Option<&HashMap<String, bool>>) -> R
         }
         check_function(field, function)?;
         nested(schema, field, function)?;
+        key_time(schema, field, function)?;
         if role == Some(None) && function != "last_non_null_value" {
             return Err(invalid(
                 format!("column {:?} has aggregate function {function:?} but is in no sequence group", field.name),
@@ -231,6 +235,55 @@ fn check_function(field: &DataField, function: &str) -> Result<()> {
         format!("aggregate function {function:?} does not take column {:?} of type {}", field.name, field.data_type),
         "choose a function for that type",
     ))
+}
+
+/// What the options of a function say can be read.
+fn function_options(schema: &TableSchema, field: &DataField) -> Result<()> {
+    let of = |option: &str| schema.options.of_field(&field.name, option).map(|value| (option.to_owned(), value.trim()));
+    let wrong = |option: &str, value: &str, hint: &str| {
+        let message = format!("option \"fields.{}.{option}\" cannot be {value:?}", field.name);
+        Err(invalid(message, hint))
+    };
+    let is_one_of = |value: &str, words: &[&str]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
+    for (option, value) in ["ignore-retract", "distinct"].into_iter().filter_map(of) {
+        if !is_one_of(value, &["true", "false"]) {
+            return wrong(&option, value, "set it to true or false");
+        }
+    }
+    match of("nested-key-null-strategy") {
+        Some((option, value)) if !is_one_of(value, &["merge", "ignore", "error"]) => {
+            return wrong(&option, value, "set it to merge, ignore or error");
+        }
+        _ => {}
+    }
+    match of("count-limit") {
+        Some((option, value)) if !value.parse::<i32>().is_ok_and(|limit| limit >= 0) => {
+            wrong(&option, value, "set it to a number of rows")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The times of `merge_map_with_keytime` are a text in the rows of the map.
+fn key_time(schema: &TableSchema, field: &DataField, function: &str) -> Result<()> {
+    let (Kind::Map(_, value), "merge_map_with_keytime") = (&field.data_type.kind, function) else { return Ok(()) };
+    let Kind::Row(row) = &value.kind else { return Ok(()) };
+    let named = schema.options.of_field(&field.name, "ts-field");
+    let time = match named {
+        Some(name) => row.iter().find(|f| f.name == name),
+        None => row.last(),
+    };
+    match (time, named) {
+        (Some(time), _) if matches!(time.data_type.kind, Kind::Char(_) | Kind::Varchar(_)) => Ok(()),
+        (Some(time), _) => Err(invalid(
+            format!("the times of column {:?} are field {:?} of type {}", field.name, time.name, time.data_type),
+            format!("name a STRING field in \"fields.{}.ts-field\"", field.name),
+        )),
+        (None, named) => Err(invalid(
+            format!("the rows of column {:?} have no field {:?} for their time", field.name, named.unwrap_or_default()),
+            "name a field of the rows",
+        )),
+    }
 }
 
 /// Options of nested tables name fields of their rows, and those that say more of the key need one.
