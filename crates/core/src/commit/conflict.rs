@@ -146,7 +146,7 @@ fn check_buckets(buckets: &HashMap<Box<[u8]>, i32>, delta: &[Simple]) -> Option<
         (old != new).then_some((old, new))
     })?;
     Some(format!(
-        "a partition has {old} buckets and this writes it with {new}; rewrite the partition with an overwrite to change the count"
+        "a partition has {old} buckets and this writes it with {new}; rescale or overwrite the partition to change the count"
     ))
 }
 

@@ -149,9 +149,13 @@ impl Check {
             .enumerate()
             .map(|(row, word)| match word {
                 Some(word) => RowKind::parse(word).map(|k| k as i8).map_err(|e| e.with("row", row)),
-                None => Err(Error::invalid("rowkind.field is null").with("row", row)),
+                None => Err(Error::invalid("the column that holds the kind of rows is null").with("row", row)),
             })
-            .collect::<Result<Vec<_>>>()?;
+            .collect::<Result<Vec<_>>>()
+            .map_err(|e| {
+                let name = self.schema.options.rowkind_field().unwrap_or_default();
+                e.with("column", name).with_hint("'rowkind.field' names the column; write +I, -U, +U or -D there")
+            })?;
         Ok(Int8Array::from(kinds))
     }
 

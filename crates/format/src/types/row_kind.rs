@@ -46,16 +46,16 @@ impl RowKind {
         }
     }
 
-    /// Parses `+I`, `-U`, `+U`, `-D`.
+    /// Parses `+I`, `-U`, `+U`, `-D`, with a letter of either case.
     ///
     /// # Errors
     /// `Invalid` for anything else.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
-            "+I" => Ok(Self::Insert),
-            "-U" => Ok(Self::UpdateBefore),
-            "+U" => Ok(Self::UpdateAfter),
-            "-D" => Ok(Self::Delete),
+            "+I" | "+i" => Ok(Self::Insert),
+            "-U" | "-u" => Ok(Self::UpdateBefore),
+            "+U" | "+u" => Ok(Self::UpdateAfter),
+            "-D" | "-d" => Ok(Self::Delete),
             other => Err(Error::invalid(format!("row kind {other:?} is not one of +I, -U, +U, -D"))),
         }
     }

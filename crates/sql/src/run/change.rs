@@ -16,6 +16,7 @@ use futures::StreamExt;
 use linn::format::types::RowKind;
 use linn::{Error, ErrorKind, Identifier, Result, Table};
 
+use super::effect;
 use super::insert::{fitted, write};
 use super::place::{self, Changed};
 use super::query::{frame, frame_over};
@@ -37,7 +38,8 @@ pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOpt
         let deleted = replace(session, chosen, options).await?;
         return Ok(Output::wrote(deleted, format!("deleted from {}", table.name())));
     }
-    let columns: Vec<String> = table.schema().fields.iter().map(|f| quoted(&f.name)).collect();
+    effect::deletes(&table)?;
+    let columns = effect::deleted_columns(&table);
     let written =
         rewrite(session, &table, &name, &columns, delete.selection.as_ref(), RowKind::Delete, options).await?;
     Ok(Output::wrote(written, format!("deleted from {}", table.name())))
@@ -49,13 +51,15 @@ pub(super) async fn update(session: &Session, update: Update, options: &TableOpt
     }
     let (table, name) = target(session, &update.table, options).await?;
     let assigned = assignments(&table, &update.assignments)?;
+    effect::updates(&table, assigned.iter().map(|(name, _)| name.as_str()))?;
     let columns: Vec<String> = table
         .schema()
         .fields
         .iter()
-        .map(|f| match assigned.iter().find(|(name, _)| *name == f.name) {
-            Some((_, value)) => format!("{value} AS {}", quoted(&f.name)),
-            None => quoted(&f.name),
+        .map(|f| match (assigned.iter().find(|(name, _)| *name == f.name), effect::left_alone(&table, f)) {
+            (Some((_, value)), _) => format!("{value} AS {}", quoted(&f.name)),
+            (None, Some(value)) => format!("{value} AS {}", quoted(&f.name)),
+            (None, None) => quoted(&f.name),
         })
         .collect();
     let selection = update.selection.as_ref();
@@ -97,6 +101,7 @@ pub(crate) async fn delete_keys(session: &Session, id: &Identifier, keys: Vec<Re
     if !table.schema().is_primary_key_table() {
         return Err(Error::invalid("rows have no keys in a table without a primary key").with("table", id));
     }
+    effect::deletes(&table)?;
     let Some(first) = keys.first() else { return Ok(0) };
     // The names differ from the table's, so that neither side needs a qualifier.
     let names = table.schema().primary_keys.iter().map(|name| (name, format!("\u{1}{name}")));
@@ -111,7 +116,8 @@ pub(crate) async fn delete_keys(session: &Session, id: &Identifier, keys: Vec<Re
     let keys = keys.iter().map(|batch| Ok(RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())?));
     let keys = session.context().read_batches(keys.collect::<Result<Vec<_>>>()?).map_err(ours)?;
     let name = format!("{}.{}", quoted(&id.database), quoted(&id.table));
-    let all = frame(session, query(&format!("SELECT * FROM {name}"))?, &TableOptions::default()).await?;
+    let columns = effect::deleted_columns(&table).join(", ");
+    let all = frame(session, query(&format!("SELECT {columns} FROM {name}"))?, &TableOptions::default()).await?;
     let column = |name: &str| Expression::Column(Column::from_name(name));
     let on: Vec<Expression> = names.map(|(name, renamed)| column(name).eq(column(&renamed))).collect();
     let rows = all.join_on(keys, JoinType::LeftSemi, on).map_err(ours)?;
@@ -226,11 +232,15 @@ async fn rewrite(
 /// Writes the rows of a query with the table's columns back to it.
 async fn write_back(table: &Table, rows: DataFrame, kind: RowKind) -> Result<u64> {
     let rows = rows.execute_stream().await.map_err(ours)?;
-    let fields = table.visible_fields()?;
+    let (fields, target) = (table.visible_fields()?, table.clone());
     let rows = rows.map(move |batch| {
         let batch = batch.map_err(ours)?;
         let kinds = Int8Array::from(vec![kind.as_byte() as i8; batch.num_rows()]);
-        Ok((fitted(batch.columns().iter(), &fields)?, Some(kinds)))
+        let batch = fitted(batch.columns().iter(), &fields)?;
+        if kind == RowKind::Delete {
+            effect::removes(&target, &batch)?;
+        }
+        Ok((batch, Some(kinds)))
     });
     write(table, rows.boxed()).await
 }

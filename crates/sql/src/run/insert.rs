@@ -267,7 +267,8 @@ pub(super) fn finish(outcome: CommitOutcome) -> Result<()> {
             Ok(())
         }
         CommitOutcome::Conflict(why) => {
-            Err(Error::conflict(format!("another commit came first: {why}")).with_hint("run the statement again"))
+            Err(Error::conflict(format!("another commit came first: {why}"))
+                .with_hint("run the statement again, after what the reason asks for, if it does"))
         }
         CommitOutcome::Unknown(why) => {
             Err(Error::unknown_outcome(why)

@@ -16,6 +16,7 @@ use linn::format::types::{DataField, RowKind};
 use linn::{Error, Result, Table};
 
 use super::change::{assignments, query, quoted, target};
+use super::effect;
 use super::insert::{fitted, write};
 use super::place::{self, Changed};
 use super::query::frame_over;
@@ -32,9 +33,12 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
     let (table, target_name) = target(session, &from, options).await?;
     let names = Names { target: called(&merge.table)?, source: called(&merge.source)? };
     let fields = table.visible_fields()?;
+    let keyed = table.schema().is_primary_key_table();
+    if keyed {
+        merge.clauses.iter().try_for_each(|clause| takes_effect(&table, clause))?;
+    }
     let sql = statement(&table, &merge, &names, &target_name)?;
     let kinds: Vec<RowKind> = merge.clauses.iter().map(|c| kind(&c.action)).collect();
-    let keyed = table.schema().is_primary_key_table();
     let placed = match keyed {
         true => None,
         false => Some(Arc::new(PlacedTable::open(table.clone()).await?)),
@@ -43,9 +47,13 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
     let rows = frame_over(session, query(&sql)?, options, target).await?.execute_stream().await.map_err(ours)?;
     let written = match &placed {
         None => {
+            let target = table.clone();
             let rows = rows.map(move |batch| {
                 let batch = chosen(&batch.map_err(ours)?)?;
                 let acted = act(&batch, &fields, &kinds)?;
+                let is_delete = |kind: Option<i8>| kind == Some(RowKind::Delete.as_byte() as i8);
+                let deleted: BooleanArray = acted.kinds.iter().map(|kind| Some(is_delete(kind))).collect();
+                effect::removes(&target, &filter_record_batch(&acted.rows, &deleted)?)?;
                 Ok((acted.rows, Some(acted.kinds)))
             });
             write(&table, rows.boxed()).await?
@@ -61,6 +69,21 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
 struct Names {
     target: String,
     source: String,
+}
+
+/// The merge engine makes of rows what the action says.
+fn takes_effect(table: &Table, clause: &MergeClause) -> Result<()> {
+    match &clause.action {
+        MergeAction::Insert(_) => Ok(()),
+        MergeAction::Delete { .. } => effect::deletes(table),
+        MergeAction::Update(update) if is_every(&update.assignments) => {
+            effect::updates(table, table.schema().fields.iter().map(|f| f.name.as_str()))
+        }
+        MergeAction::Update(update) => {
+            let assigned = assignments(table, &update.assignments)?;
+            effect::updates(table, assigned.iter().map(|(name, _)| name.as_str()))
+        }
+    }
 }
 
 /// What a table is called in the statement's expressions.
@@ -146,7 +169,7 @@ fn value(table: &Table, clause: &MergeClause, field: &DataField, names: &Names) 
     let kept = format!("{}.{}", names.target, quoted(&field.name));
     let given = format!("{}.{}", names.source, quoted(&field.name));
     match &clause.action {
-        MergeAction::Delete { .. } => Ok(kept),
+        MergeAction::Delete { .. } => Ok(effect::of_deleted(table, field).unwrap_or(kept)),
         MergeAction::Update(update) => {
             if update.update_predicate.is_some() || update.delete_predicate.is_some() {
                 return Err(condition_inside());
@@ -158,7 +181,10 @@ fn value(table: &Table, clause: &MergeClause, field: &DataField, names: &Names) 
                 return Ok(if key { kept } else { given });
             }
             let assigned = assignments(table, &update.assignments)?;
-            Ok(assigned.iter().find(|(n, _)| *n == field.name).map_or(kept, |(_, value)| format!("({value})")))
+            Ok(match assigned.iter().find(|(n, _)| *n == field.name) {
+                Some((_, value)) => format!("({value})"),
+                None => effect::left_alone(table, field).map_or(kept, str::to_owned),
+            })
         }
         MergeAction::Insert(insert) => {
             if insert.insert_predicate.is_some() {

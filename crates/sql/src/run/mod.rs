@@ -5,6 +5,7 @@ mod call;
 mod change;
 mod condition;
 mod ddl;
+mod effect;
 mod insert;
 mod merge;
 mod place;

@@ -140,3 +140,66 @@ async fn keys_take_no_null_and_cannot_be_assigned() {
     assert_eq!(fails(&s, "INSERT INTO orders (nope) VALUES (1)").await.kind(), ErrorKind::Invalid);
     assert_eq!(rows(&s, "SELECT count(*) FROM orders").await, ["3"]);
 }
+
+/// A table of two rows whose values are their keys times ten, with these options.
+async fn of_engine(options: &str) -> linn_sql::Session {
+    let s = session();
+    let create = "CREATE TABLE t (k INT NOT NULL, g INT, v INT, w INT, kind STRING, PRIMARY KEY (k) NOT ENFORCED)";
+    run(&s, &format!("{create} WITH ('bucket' = '1', {options})")).await;
+    run(&s, "INSERT INTO t VALUES (1, 1, 10, 10, '+I'), (2, 1, 20, 20, '+I'), (3, NULL, 30, 30, '+i')").await;
+    s
+}
+
+const ENGINES: &str = "SELECT k, v, w FROM t ORDER BY k";
+const START: [&str; 3] = ["1|10|10", "2|20|20", "3|30|30"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn regress_changes_that_an_engine_would_not_make_are_refused() {
+    const SUM: &str = "'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum'";
+    const GROUP: &str = "'merge-engine' = 'partial-update', 'fields.g.sequence-group' = 'v', \
+         'fields.v.aggregate-function' = 'sum', 'partial-update.remove-record-on-sequence-group' = 'g'";
+    const MERGE: &str = "MERGE INTO t USING (SELECT 1 AS k) AS s ON t.k = s.k WHEN MATCHED THEN";
+    for (options, change) in [
+        (SUM, "DELETE FROM t WHERE k = 1".to_owned()),
+        (SUM, "UPDATE t SET v = 5 WHERE k = 1".to_owned()),
+        (SUM, format!("{MERGE} DELETE")),
+        (SUM, format!("{MERGE} UPDATE SET v = 5")),
+        (GROUP, "UPDATE t SET v = 5 WHERE k = 1".to_owned()),
+        (GROUP, "DELETE FROM t".to_owned()),
+        (GROUP, format!("{MERGE} UPDATE SET v = 5")),
+        ("'merge-engine' = 'first-row'", "UPDATE t SET v = 5".to_owned()),
+        ("'merge-engine' = 'first-row', 'ignore-delete' = 'true'", "DELETE FROM t WHERE k = 1".to_owned()),
+        ("'ignore-delete' = 'true'", "DELETE FROM t WHERE k = 1".to_owned()),
+        ("'merge-engine' = 'partial-update'", "DELETE FROM t WHERE k = 1".to_owned()),
+        (
+            "'merge-engine' = 'partial-update', 'fields.g.sequence-group' = 'v'",
+            "DELETE FROM t WHERE k = 1".to_owned(),
+        ),
+    ] {
+        let s = of_engine(options).await;
+        let error = fails(&s, &change).await;
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{options}: {change}: {error}");
+        assert!(error.hint().is_some() && error.to_string().contains("t"), "{error}");
+        assert_eq!(rows(&s, ENGINES).await, START, "{options}: {change}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn regress_changes_that_an_engine_makes_take_effect() {
+    const SUM: &str = "'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum', \
+         'aggregation.remove-record-on-delete' = 'true'";
+    const GROUP: &str = "'merge-engine' = 'partial-update', 'fields.g.sequence-group' = 'v', \
+         'fields.v.aggregate-function' = 'sum', 'partial-update.remove-record-on-sequence-group' = 'g'";
+    for options in
+        [SUM, GROUP, "'rowkind.field' = 'kind'", "'rowkind.field' = 'kind', 'deletion-vectors.enabled' = 'true'"]
+    {
+        let s = of_engine(options).await;
+        run(&s, "DELETE FROM t WHERE k = 1").await;
+        run(&s, "UPDATE t SET w = 7 WHERE k = 2").await;
+        assert_eq!(rows(&s, "SELECT k, v, w FROM t WHERE k < 3").await, ["2|20|7"], "{options}");
+        let merge = "MERGE INTO t USING (SELECT 2 AS k, 0 AS x UNION ALL SELECT 3, 1) AS s ON t.k = s.k \
+             WHEN MATCHED AND s.x = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET w = 8";
+        run(&s, merge).await;
+        assert_eq!(rows(&s, "SELECT k, w FROM t").await, ["3|8"], "{options}");
+    }
+}

@@ -1,0 +1,122 @@
+//! What UPDATE and DELETE write back to a table with a primary key so that its merge engine makes of it what they say. Where it
+//! would not, they are refused: a change that is accepted takes effect (spec: features.md B2; case M6).
+
+use datafusion::arrow::array::{Array, RecordBatch};
+use linn::format::options::MergeEngine;
+use linn::format::types::{DataField, RowKind};
+use linn::{Error, Result, Table};
+
+use super::change::quoted;
+
+/// Functions by which the value of an update stands.
+const STANDING: [&str; 2] = ["last_value", "last_non_null_value"];
+
+fn refused(table: &Table, what: impl Into<String>, hint: &str) -> Error {
+    Error::unsupported(what).with("table", table.name()).with_hint(hint)
+}
+
+/// Rows of the table can be deleted.
+///
+/// # Errors
+/// `Unsupported` when the merge engine would keep them.
+pub(super) fn deletes(table: &Table) -> Result<()> {
+    let options = &table.schema().options;
+    if options.ignore_delete()? {
+        return Err(refused(table, "deleting rows from a table that ignores deletes", "its 'ignore-delete' is 'true'"));
+    }
+    let set = |key: &str| options.get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+    let by_group = options.get("partial-update.remove-record-on-sequence-group").is_some();
+    let hint = match options.merge_engine()? {
+        MergeEngine::Deduplicate => return Ok(()),
+        MergeEngine::PartialUpdate if by_group || set("partial-update.remove-record-on-delete") => return Ok(()),
+        MergeEngine::Aggregate if set("aggregation.remove-record-on-delete") => return Ok(()),
+        MergeEngine::PartialUpdate => {
+            "set 'partial-update.remove-record-on-delete' to 'true', or with sequence groups \
+             'partial-update.remove-record-on-sequence-group' to a column that orders one"
+        }
+        MergeEngine::Aggregate => {
+            "make the table with 'aggregation.remove-record-on-delete' = 'true', or write -D records, which the functions take \
+             back one by one"
+        }
+        MergeEngine::FirstRow => "the first row of a key stays; drop partitions, or overwrite the table",
+    };
+    let engine = options.merge_engine()?;
+    Err(refused(table, format!("deleting rows with merge engine {engine} as this table sets it"), hint))
+}
+
+/// These columns can be set to other values.
+///
+/// # Errors
+/// `Unsupported` when the merge engine would keep the old ones, or make something else of both.
+pub(super) fn updates<'a>(table: &Table, assigned: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    let schema = table.schema();
+    if schema.options.merge_engine()? == MergeEngine::FirstRow {
+        return Err(refused(table, "updating rows with merge engine first-row", "the first row of a key stays"));
+    }
+    for name in assigned.into_iter().filter(|name| !schema.primary_keys.iter().any(|key| key == name)) {
+        if let Some(function) = function(table, name).filter(|function| !STANDING.contains(function)) {
+            return Err(refused(
+                table,
+                format!("updating a column with aggregate function {function}"),
+                "an update would be merged with the value that is there: INSERT what is to be merged",
+            )
+            .with("column", name));
+        }
+    }
+    Ok(())
+}
+
+/// The function that aggregates a column.
+fn function<'a>(table: &'a Table, name: &str) -> Option<&'a str> {
+    let options = &table.schema().options;
+    let own = || options.field_aggregate(name).or_else(|| options.default_aggregate());
+    match options.merge_engine().ok()? {
+        MergeEngine::Aggregate => own().filter(|_| !options.sequence_fields().contains(&name)),
+        MergeEngine::PartialUpdate => {
+            own().filter(|_| options.sequence_groups().iter().any(|(_, protected)| protected.contains(&name)))
+        }
+        _ => None,
+    }
+}
+
+/// What is written back in a column that an update leaves alone, when it is not the value that is there: merged once more, that
+/// would count twice.
+pub(super) fn left_alone(table: &Table, field: &DataField) -> Option<&'static str> {
+    let function = function(table, &field.name).filter(|f| !STANDING.contains(f));
+    function.filter(|_| field.data_type.nullable && !table.schema().primary_keys.contains(&field.name)).map(|_| "NULL")
+}
+
+/// What a delete writes in a column, when it is not the value that is there: the kind of the row, where a column holds it.
+pub(super) fn of_deleted(table: &Table, field: &DataField) -> Option<String> {
+    let holds_kind = table.schema().options.rowkind_field() == Some(field.name.as_str());
+    holds_kind.then(|| format!("'{}'", RowKind::Delete.short()))
+}
+
+/// The columns of a row as a delete writes them.
+pub(super) fn deleted_columns(table: &Table) -> Vec<String> {
+    let column = |field: &DataField| match of_deleted(table, field) {
+        Some(value) => format!("{value} AS {}", quoted(&field.name)),
+        None => quoted(&field.name),
+    };
+    table.schema().fields.iter().map(column).collect()
+}
+
+/// Each of these rows, which have the table's columns, is removed by a delete.
+///
+/// # Errors
+/// `Unsupported` when a row has no value in the columns by which its sequence group would remove it.
+pub(super) fn removes(table: &Table, rows: &RecordBatch) -> Result<()> {
+    let options = &table.schema().options;
+    let Some(names) = options.get("partial-update.remove-record-on-sequence-group") else { return Ok(()) };
+    let removing: Vec<&str> = names.split(',').map(str::trim).collect();
+    let groups = options.sequence_groups();
+    let ordering = groups.iter().filter(|(ordering, _)| ordering.iter().any(|name| removing.contains(name)));
+    let columns: Vec<_> =
+        ordering.flat_map(|(ordering, _)| ordering).filter_map(|name| rows.column_by_name(name)).collect();
+    let stays = |row: &usize| columns.iter().all(|column| column.is_null(*row));
+    if !(0..rows.num_rows()).any(|row| stays(&row)) {
+        return Ok(());
+    }
+    let hint = "write a -D record of the key with a value in one of them";
+    Err(refused(table, format!("deleting rows whose sequence group ({names}) has no value to delete by"), hint))
+}
