@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use linn_format::datum::Datum;
 use linn_format::predicate::{CompareOp, Predicate};
 use linn_format::types::{DataField, Kind};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Row, value};
+use crate::parse;
 
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub enum Op {
     GreaterOrEqual,
 }
 
-/// A filter over columns by name: INT, BIGINT or STRING columns.
+/// A filter over columns by name: numbers without a fraction, and what is ordered as its text is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     /// The column compared with a value that is not null.
@@ -46,6 +47,20 @@ pub enum Test {
 }
 
 impl Test {
+    /// Whether there are filters over columns of this type.
+    pub fn takes(kind: &Kind) -> bool {
+        matches!(
+            kind,
+            Kind::Int
+                | Kind::BigInt
+                | Kind::Varchar(_)
+                | Kind::Char(_)
+                | Kind::Varbinary(_)
+                | Kind::Date
+                | Kind::Timestamp(_)
+        )
+    }
+
     /// Whether it holds; unknown where nulls leave it open.
     pub fn holds(&self, row: &Row) -> Option<bool> {
         let column = |name: &String| row.get(name).filter(|v| !v.is_null());
@@ -122,6 +137,11 @@ fn datum(field: &DataField, value: &Value) -> Datum {
         Kind::Int => Datum::Int(i32::try_from(int()).unwrap_or_else(|e| panic!("{value}: {e}"))),
         Kind::BigInt => Datum::BigInt(int()),
         Kind::Varchar(_) | Kind::Char(_) => Datum::String(value.as_str().unwrap_or_default().to_owned()),
-        ref other => panic!("no filters over {other:?}"),
+        _ => {
+            let row = json!({ field.name.clone(): value });
+            let (batch, _) = parse::rows(&[row], std::slice::from_ref(field));
+            let datum = Datum::from_array(batch.column(0), 0, &field.data_type);
+            datum.ok().flatten().unwrap_or_else(|| panic!("{value} is no {}", field.data_type))
+        }
     }
 }

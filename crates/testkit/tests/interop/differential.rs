@@ -1,7 +1,8 @@
 //! Random rows in every merge engine: whatever files lie above each other, and whoever wrote and compacted them, Java and
 //! Linn make the same rows of them.
 //!
-//! `LINN_DIFFERENTIAL_TABLES` says how many tables of each kind are tried.
+//! `LINN_DIFFERENTIAL_TABLES` says how many tables of each kind are tried, `LINN_DIFFERENTIAL_SEED` with which random numbers
+//! the first one is made.
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -11,21 +12,39 @@ use serde_json::{Map, Value, json};
 use crate::linn::Ring;
 
 const STEPS: usize = 9;
-const KEYS: i64 = 6;
-const INSERTS: &[&str] = &["+I", "+I", "+U"];
+const KEYS: usize = 6;
+pub(crate) const INSERTS: &[&str] = &["+I", "+I", "+U"];
 const ALL: &[&str] = &["+I", "+I", "+U", "-U", "-D"];
 
 /// A column, its options below `fields.<name>.`, and the values it takes beside null.
-struct Column(&'static str, &'static str, &'static [(&'static str, &'static str)], Value);
+pub(crate) struct Column(
+    pub(crate) &'static str,
+    pub(crate) &'static str,
+    pub(crate) &'static [(&'static str, &'static str)],
+    pub(crate) Value,
+);
 
 /// A kind of table.
-struct Kind<'a> {
-    options: &'a [(&'static str, &'static str)],
-    columns: Vec<Column>,
-    kinds: &'static [&'static str],
+pub(crate) struct Kind<'a> {
+    pub(crate) options: &'a [(&'static str, &'static str)],
+    pub(crate) columns: Vec<Column>,
+    pub(crate) kinds: &'static [&'static str],
     /// Only what is there is taken back, of a key there is one record a commit, and what was removed comes back after a
     /// compaction only: elsewhere the reference's answer depends on what was compacted (book: merge engines).
-    careful: bool,
+    pub(crate) careful: bool,
+    pub(crate) key: Key,
+}
+
+/// Type and values of the key.
+pub(crate) struct Key(pub(crate) &'static str, pub(crate) &'static str);
+
+impl Key {
+    pub(crate) const INT: Self = Self("INT NOT NULL", "[0, 1, 2, 3, 4, 5]");
+
+    fn value(&self, key: usize) -> Value {
+        let values: Value = serde_json::from_str(self.1).unwrap();
+        values[key].clone()
+    }
 }
 
 impl Kind<'_> {
@@ -34,7 +53,7 @@ impl Kind<'_> {
         for (key, value) in [("bucket", "1"), ("write-only", "true")].iter().chain(self.options) {
             options.insert((*key).to_owned(), json!(value));
         }
-        let mut fields = vec![json!({ "id": 0, "name": "k", "type": "INT NOT NULL" })];
+        let mut fields = vec![json!({ "id": 0, "name": "k", "type": self.key.0 })];
         for (id, Column(name, sql, own, _)) in (1..).zip(&self.columns) {
             let data_type: Value = serde_json::from_str(sql).unwrap_or_else(|_| json!(sql));
             fields.push(json!({ "id": id, "name": name, "type": data_type }));
@@ -43,9 +62,9 @@ impl Kind<'_> {
         json!({ "fields": fields, "partitionKeys": [], "primaryKeys": ["k"], "options": options })
     }
 
-    fn row(&self, key: i64, rng: &mut ChaCha8Rng) -> Value {
+    fn row(&self, key: usize, rng: &mut ChaCha8Rng) -> Value {
         let mut row = Map::new();
-        row.insert("k".to_owned(), json!(key));
+        row.insert("k".to_owned(), self.key.value(key));
         for Column(name, sql, _, values) in &self.columns {
             let values = values.as_array().unwrap();
             let nullable = !sql.ends_with("NOT NULL");
@@ -76,12 +95,11 @@ impl Kind<'_> {
         rows
     }
 
-    fn differ(&self) {
-        let tables = tables();
+    pub(crate) fn differ(&self) {
         let Some(mut ring) = Ring::new(&self.schema(), []) else { return };
-        for seed in 0..tables {
+        for seed in seeds() {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            if seed > 0 {
+            if seed > seeds().start {
                 ring.begin(&format!("t{seed}"), &self.schema());
             }
             let (mut done, mut there, mut gone) = (Vec::new(), Vec::new(), Vec::new());
@@ -104,9 +122,11 @@ impl Kind<'_> {
     }
 }
 
-/// How many tables of a kind are tried.
-fn tables() -> u64 {
-    std::env::var("LINN_DIFFERENTIAL_TABLES").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
+/// The seeds of the tables of a kind.
+fn seeds() -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let first = number("LINN_DIFFERENTIAL_SEED").unwrap_or(0);
+    first..first + number("LINN_DIFFERENTIAL_TABLES").unwrap_or(1)
 }
 
 impl Kind<'_> {
@@ -121,7 +141,7 @@ impl Kind<'_> {
     /// Tables that get the same rows, one from Java, one from Linn and one from both, tell the same changes.
     fn tell_the_same(&self) {
         let Some(mut ring) = Ring::new(&self.schema(), []) else { return };
-        for seed in 0..tables() {
+        for seed in seeds() {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             ring.begin(&format!("linn{seed}"), &self.schema());
             let (mut commits, mut gone) = (Vec::new(), Vec::new());
@@ -163,16 +183,16 @@ fn changes(ring: &mut Ring) -> Vec<Value> {
     all
 }
 
-const NESTED: &str = r#"{ "type": "ARRAY", "element": { "type": "ROW", "fields": [
+pub(crate) const NESTED: &str = r#"{ "type": "ARRAY", "element": { "type": "ROW", "fields": [
     { "id": 101, "name": "id", "type": "INT" }, { "id": 102, "name": "n", "type": "INT" }, { "id": 103, "name": "t", "type": "STRING" } ] } }"#;
 const LISTS: &str = r#"{ "type": "ARRAY", "element": "INT" }"#;
-const MAPS: &str = r#"{ "type": "MAP", "key": "STRING NOT NULL", "value": "INT" }"#;
+pub(crate) const MAPS: &str = r#"{ "type": "MAP", "key": "STRING NOT NULL", "value": "INT" }"#;
 
-fn ints() -> Value {
+pub(crate) fn ints() -> Value {
     json!([-3, -2, -1, 0, 1, 2, 5])
 }
 
-fn texts() -> Value {
+pub(crate) fn texts() -> Value {
     json!(["a", "aa", "b", "b,a", "", "é", "a;b"])
 }
 
@@ -185,11 +205,11 @@ fn lists() -> Value {
     json!([[1], [1, 2], [2, 2], [], [null, 1]])
 }
 
-fn maps() -> Value {
+pub(crate) fn maps() -> Value {
     json!([[["a", 1]], [["b", 2], ["a", null]], [], [["c", 3]]])
 }
 
-fn nested() -> Value {
+pub(crate) fn nested() -> Value {
     let row = |id: Value, n: Value, t: &str| json!({ "id": id, "n": n, "t": t });
     json!([
         [row(json!(1), json!(1), "x")],
@@ -207,23 +227,24 @@ fn bytes() -> Value {
 #[test]
 fn the_last_row_stays() {
     let columns = || vec![Column("v", "INT", &[], ints()), Column("t", "STRING", &[], texts())];
-    Kind { options: &[], columns: columns(), kinds: ALL, careful: false }.differ();
+    Kind { options: &[], columns: columns(), kinds: ALL, careful: false, key: Key::INT }.differ();
     let options = &[("ignore-delete", "true")];
-    Kind { options, columns: columns(), kinds: ALL, careful: false }.differ();
+    Kind { options, columns: columns(), kinds: ALL, careful: false, key: Key::INT }.differ();
 }
 
 #[test]
 fn the_last_row_by_a_sequence_stays() {
     let columns = || vec![Column("v", "INT", &[], ints()), Column("t", "STRING", &[], texts())];
-    Kind { options: &[("sequence.field", "v")], columns: columns(), kinds: INSERTS, careful: false }.differ();
+    Kind { options: &[("sequence.field", "v")], columns: columns(), kinds: INSERTS, careful: false, key: Key::INT }
+        .differ();
     let options = &[("sequence.field", "t,v"), ("sequence.field.sort-order", "descending")];
-    Kind { options, columns: columns(), kinds: INSERTS, careful: false }.differ();
+    Kind { options, columns: columns(), kinds: INSERTS, careful: false, key: Key::INT }.differ();
 }
 
 #[test]
 fn the_first_row_stays() {
     let columns = vec![Column("v", "INT", &[], ints())];
-    Kind { options: &[("merge-engine", "first-row")], columns, kinds: &["+I"], careful: false }.differ();
+    Kind { options: &[("merge-engine", "first-row")], columns, kinds: &["+I"], careful: false, key: Key::INT }.differ();
 }
 
 #[test]
@@ -237,11 +258,11 @@ fn rows_fill_up() {
         ]
     };
     let options = &[("merge-engine", "partial-update")];
-    Kind { options, columns: columns(), kinds: INSERTS, careful: false }.differ();
+    Kind { options, columns: columns(), kinds: INSERTS, careful: false, key: Key::INT }.differ();
     let options = &[("merge-engine", "partial-update"), ("ignore-delete", "true")];
-    Kind { options, columns: columns(), kinds: ALL, careful: false }.differ();
+    Kind { options, columns: columns(), kinds: ALL, careful: false, key: Key::INT }.differ();
     let options = &[("merge-engine", "partial-update"), ("partial-update.remove-record-on-delete", "true")];
-    Kind { options, columns: columns(), kinds: &["+I", "+U", "-D"], careful: true }.differ();
+    Kind { options, columns: columns(), kinds: &["+I", "+U", "-D"], careful: true, key: Key::INT }.differ();
 }
 
 #[test]
@@ -261,7 +282,7 @@ fn rows_fill_up_by_groups() {
         ]
     };
     let options = &[("merge-engine", "partial-update"), ("fields.h,i.sequence-group", "c,e,f")];
-    Kind { options, columns: columns(), kinds: INSERTS, careful: false }.differ();
+    Kind { options, columns: columns(), kinds: INSERTS, careful: false, key: Key::INT }.differ();
 }
 
 #[test]
@@ -279,17 +300,17 @@ fn deletes_of_groups() {
         ]
     };
     let options = &[("merge-engine", "partial-update"), ("fields.h,i.sequence-group", "c,f")];
-    Kind { options, columns: columns(), kinds: ALL, careful: true }.differ();
+    Kind { options, columns: columns(), kinds: ALL, careful: true, key: Key::INT }.differ();
     let options = &[
         ("merge-engine", "partial-update"),
         ("fields.h,i.sequence-group", "c,f"),
         ("partial-update.remove-record-on-sequence-group", "g"),
     ];
-    Kind { options, columns: columns(), kinds: ALL, careful: true }.differ();
+    Kind { options, columns: columns(), kinds: ALL, careful: true, key: Key::INT }.differ();
 }
 
 /// Columns for the functions, with what each may take.
-fn aggregated() -> Vec<Column> {
+pub(crate) fn aggregated() -> Vec<Column> {
     vec![
         Column("sum_int", "INT", &[("aggregate-function", "sum")], ints()),
         Column("sum_short", "SMALLINT", &[("aggregate-function", "sum")], ints()),
@@ -333,15 +354,15 @@ fn aggregated() -> Vec<Column> {
 #[test]
 fn columns_are_aggregated() {
     let options = &[("merge-engine", "aggregation")];
-    Kind { options, columns: aggregated(), kinds: INSERTS, careful: false }.differ();
+    Kind { options, columns: aggregated(), kinds: INSERTS, careful: false, key: Key::INT }.differ();
     let options = &[
         ("merge-engine", "aggregation"),
         ("ignore-delete", "true"),
         ("fields.default-aggregate-function", "last_value"),
     ];
-    Kind { options, columns: aggregated(), kinds: ALL, careful: false }.differ();
+    Kind { options, columns: aggregated(), kinds: ALL, careful: false, key: Key::INT }.differ();
     let options = &[("merge-engine", "aggregation"), ("sequence.field", "other")];
-    Kind { options, columns: aggregated(), kinds: INSERTS, careful: false }.differ();
+    Kind { options, columns: aggregated(), kinds: INSERTS, careful: false, key: Key::INT }.differ();
 }
 
 #[test]
@@ -350,10 +371,12 @@ fn values_are_taken_back() {
     let takes_back = |c: &Column| c.2.iter().all(|(key, value)| *key != "aggregate-function" || takes.contains(value));
     let columns = aggregated().into_iter().filter(takes_back).collect();
     let options = &[("merge-engine", "aggregation")];
-    Kind { options, columns, kinds: &["+I", "+U", "-U", "-D"], careful: true }.differ();
+    Kind { options, columns, kinds: &["+I", "+U", "-U", "-D"], careful: true, key: Key::INT }.differ();
 }
 
 const LOOKUP: [(&str, &str); 2] = [("write-only", "false"), ("changelog-producer", "lookup")];
+const VECTORS: [(&str, &str); 3] =
+    [("write-only", "false"), ("changelog-producer", "lookup"), ("deletion-vectors.enabled", "true")];
 const FULL: [(&str, &str); 3] =
     [("write-only", "false"), ("changelog-producer", "full-compaction"), ("full-compaction.delta-commits", "1")];
 
@@ -362,28 +385,28 @@ fn changes_of_the_last_row() {
     let columns = || vec![Column("v", "INT", &[], json!([1, 2])), Column("t", "STRING", &[], json!(["a", "b"]))];
     let more: [(&str, &str); 2] =
         [("changelog-producer.row-deduplicate", "true"), ("deletion-vectors.enabled", "true")];
-    Kind { options: &LOOKUP, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
-    Kind { options: &FULL, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+    Kind { options: &LOOKUP, columns: columns(), kinds: ALL, careful: false, key: Key::INT }.tell_the_same();
+    Kind { options: &FULL, columns: columns(), kinds: ALL, careful: false, key: Key::INT }.tell_the_same();
     let both = [LOOKUP[0], LOOKUP[1], more[0]];
-    Kind { options: &both, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+    Kind { options: &both, columns: columns(), kinds: ALL, careful: false, key: Key::INT }.tell_the_same();
     let both = [LOOKUP[0], LOOKUP[1], more[1]];
-    Kind { options: &both, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+    Kind { options: &both, columns: columns(), kinds: ALL, careful: false, key: Key::INT }.tell_the_same();
     let both = [FULL[0], FULL[1], FULL[2], more[0]];
-    Kind { options: &both, columns: columns(), kinds: ALL, careful: false }.tell_the_same();
+    Kind { options: &both, columns: columns(), kinds: ALL, careful: false, key: Key::INT }.tell_the_same();
 }
 
 #[test]
 fn changes_by_a_sequence() {
     let columns = || vec![Column("v", "INT", &[], ints()), Column("t", "STRING", &[], json!(["a", "b"]))];
     let options = [LOOKUP[0], LOOKUP[1], ("sequence.field", "v")];
-    Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false }.tell_the_same();
+    Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false, key: Key::INT }.tell_the_same();
 }
 
 #[test]
 fn changes_of_first_rows() {
     let columns = || vec![Column("v", "INT", &[], ints())];
     let options = [LOOKUP[0], LOOKUP[1], ("merge-engine", "first-row")];
-    Kind { options: &options, columns: columns(), kinds: &["+I"], careful: false }.tell_the_same();
+    Kind { options: &options, columns: columns(), kinds: &["+I"], careful: false, key: Key::INT }.tell_the_same();
 }
 
 #[test]
@@ -397,10 +420,10 @@ fn changes_of_rows_that_fill_up() {
             Column("z", "STRING", &[], texts()),
         ]
     };
-    for producer in [&LOOKUP[..], &FULL[..]] {
+    for producer in [&LOOKUP[..], &FULL[..], &VECTORS[..]] {
         let options = [producer, &[("merge-engine", "partial-update")]].concat();
-        Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false }.tell_the_same();
-        Kind { options: &options, columns: columns(), kinds: ALL, careful: true }.tell_the_same();
+        Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false, key: Key::INT }.tell_the_same();
+        Kind { options: &options, columns: columns(), kinds: ALL, careful: true, key: Key::INT }.tell_the_same();
     }
 }
 
@@ -408,8 +431,8 @@ fn changes_of_rows_that_fill_up() {
 fn changes_of_aggregates() {
     // Alone, Java's changelog has lists without their duplicates; Java's reads have them.
     let columns = || aggregated().into_iter().filter(|c| c.0 != "collect_distinct").collect();
-    for producer in [&LOOKUP[..], &FULL[..]] {
+    for producer in [&LOOKUP[..], &FULL[..], &VECTORS[..]] {
         let options = [producer, &[("merge-engine", "aggregation")]].concat();
-        Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false }.tell_the_same();
+        Kind { options: &options, columns: columns(), kinds: INSERTS, careful: false, key: Key::INT }.tell_the_same();
     }
 }

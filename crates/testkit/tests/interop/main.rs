@@ -7,6 +7,7 @@ mod changelogs;
 mod definitions;
 mod deletion_vectors;
 mod differential;
+mod differential_types;
 mod evolution;
 mod expiry;
 mod fixtures_expire;

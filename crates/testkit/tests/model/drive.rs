@@ -90,6 +90,9 @@ pub(crate) fn records(scenario: &Scenario, made: &Made, model: &Model, raws: &[R
         if kind % 2 == 1 || after.was_taken_back(&row) {
             scenario.last.iter().for_each(|(column, value)| _ = row.insert((*column).to_owned(), json!(value)));
         }
+        if let Some(column) = made.schema.options.rowkind_field() {
+            row.insert(column.to_owned(), json!(KIND_TEXTS[usize::try_from(kind).unwrap()]));
+        }
         let record = Record { kind, row };
         after.write(std::slice::from_ref(&record));
         records.push(record);
@@ -97,9 +100,11 @@ pub(crate) fn records(scenario: &Scenario, made: &Made, model: &Model, raws: &[R
     records
 }
 
+const KIND_TEXTS: [&str; 4] = ["+I", "-U", "+U", "-D"];
+
 /// Rows for the writer.
 pub(crate) async fn write(writer: &mut TableWriter, table: &Table, records: &[Record]) -> linn_format::Result<()> {
-    let kinds = ["+I", "-U", "+U", "-D"];
+    let kinds = KIND_TEXTS;
     let rows: Vec<Value> = records
         .iter()
         .map(|r| {
@@ -109,7 +114,8 @@ pub(crate) async fn write(writer: &mut TableWriter, table: &Table, records: &[Re
         })
         .collect();
     let (batch, kinds) = parse::rows(&rows, &table.schema().fields);
-    writer.write(&batch, Some(&kinds)).await
+    let in_column = table.options().rowkind_field().is_some();
+    writer.write(&batch, (!in_column).then_some(&kinds)).await
 }
 
 pub(crate) async fn commit(table: &Table, identifier: i64, messages: Vec<CommitMessage>) -> CommitOutcome {

@@ -6,6 +6,7 @@ mod columns_are_aggregated;
 mod damage_is_found;
 mod drive;
 mod faults_between_changelog_and_commit;
+mod key;
 mod killed_in_mid_compaction;
 mod life;
 mod read;

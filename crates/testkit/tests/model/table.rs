@@ -11,6 +11,8 @@ use linn_testkit::model::Row;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::key::Key;
+
 pub(crate) const PATH: &str = "db.db/t";
 
 /// A column and the values that rows get by a random number; 0 is null where that is allowed.
@@ -41,7 +43,7 @@ pub(crate) fn texts(name: &'static str) -> Column {
 /// A scenario.
 #[derive(Clone)]
 pub(crate) struct Scenario {
-    /// Columns behind the key `k INT` and the partition `d INT`.
+    /// Columns behind the key `k` and the partition `d INT`.
     pub(crate) columns: Vec<Column>,
     pub(crate) options: Vec<(&'static str, &'static str)>,
     /// Row kinds that occur.
@@ -99,6 +101,10 @@ pub(crate) struct Layout {
     lookup_files: bool,
     few_runs: bool,
     gentle_statistics: bool,
+    /// Which type the key has.
+    key: u8,
+    /// Whether key and partition of some rows are null.
+    null_keys: bool,
 }
 
 pub(crate) fn layouts() -> impl Strategy<Value = Layout> {
@@ -107,7 +113,8 @@ pub(crate) fn layouts() -> impl Strategy<Value = Layout> {
         3 => Just("none"), 1 => Just("input"), 2 => Just("lookup"), 1 => Just("full-compaction")
     ];
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    let more = (prop::bool::weighted(0.2), prop::bool::weighted(0.3), 1u8..4, 2u8..6);
+    let key = (prop_oneof![2 => Just(0u8), 3 => any::<u8>()], prop::bool::weighted(0.2));
+    let more = (prop::bool::weighted(0.2), prop::bool::weighted(0.3), 1u8..4, 2u8..6, key);
     (format, producer, flags, more).prop_map(|(format, producer, flags, more)| Layout {
         format,
         producer,
@@ -121,6 +128,8 @@ pub(crate) fn layouts() -> impl Strategy<Value = Layout> {
         gentle_statistics: more.1,
         buckets: more.2,
         trigger: more.3,
+        key: more.4.0,
+        null_keys: more.4.1,
     })
 }
 
@@ -136,6 +145,8 @@ pub(crate) struct Made {
     /// Whether reads leave level 0 out.
     pub(crate) hides: bool,
     pub(crate) vectors: bool,
+    pub(crate) key: Key,
+    null_keys: bool,
 }
 
 impl Layout {
@@ -189,8 +200,12 @@ impl Layout {
         if self.gentle_statistics {
             set("metadata.stats-mode", "none");
         }
-        let key = ["k", "d"].map(|name| (name, "INT"));
-        let all = key.iter().copied().chain(columns.iter().map(|c| (c.name, c.sql)));
+        if self.null_keys {
+            set("primary-key.nullable", "true");
+        }
+        let key = Key::of(self.key, self.format);
+        let keys = [("k", key.sql), ("d", "INT")];
+        let all = keys.iter().copied().chain(columns.iter().map(|c| (c.name, c.sql)));
         let fields = (0..).zip(all).map(|(id, (name, sql))| DataField::new(id, name, DataType::parse(sql).unwrap()));
         let names: &[&str] = if self.partitioned { &["k", "d"] } else { &["k"] };
         let new = NewTable {
@@ -201,7 +216,7 @@ impl Layout {
             ..NewTable::default()
         };
         let schema = TableSchema::create(new, 0).unwrap();
-        Made { schema, columns, hides: vectors || first, vectors }
+        Made { schema, columns, hides: vectors || first, vectors, key, null_keys: self.null_keys }
     }
 }
 
@@ -209,8 +224,9 @@ impl Made {
     /// A row with all columns; its partition follows from its key.
     pub(crate) fn row(&self, key: u8, seeds: &[u8]) -> Row {
         let mut row = Row::new();
-        row.insert("k".to_owned(), json!(key));
-        row.insert("d".to_owned(), json!(key % 2));
+        let null = |is_null: bool, value: Value| if self.null_keys && is_null { Value::Null } else { value };
+        row.insert("k".to_owned(), null(key == 0, self.key.value(key)));
+        row.insert("d".to_owned(), null(key % 4 == 0, json!(key % 2)));
         for (at, column) in self.columns.iter().enumerate() {
             row.insert(column.name.to_owned(), (column.value)(key, seeds[at % seeds.len()] % 9));
         }

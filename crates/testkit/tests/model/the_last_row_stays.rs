@@ -42,6 +42,14 @@ proptest! {
     }
 
     #[test]
+    fn by_kinds_that_stand_in_a_column(script in scripts(), ignores in any::<bool>()) {
+        let mut columns = columns();
+        columns.push(texts("kind"));
+        let options = [("rowkind.field", "kind"), ("ignore-delete", if ignores { "true" } else { "false" })];
+        run(&Scenario::new(columns, &options).kinds(ALL), &script);
+    }
+
+    #[test]
     fn by_a_sequence(script in scripts()) {
         run(&scenario(&[("sequence.field", "s")]).last("s", 9), &script);
     }
