@@ -122,8 +122,10 @@ impl IndexWriter {
             let place =
                 place.ok_or_else(|| Error::not_found("no such column to index").with("column", &spec.column))?;
             let field = fields.get(place).cloned().ok_or_else(|| Error::internal("a column moved"))?;
-            let refuse =
-                || Error::unsupported(format!("a file index of this kind on type {}", field.data_type)).with("column", &spec.column);
+            let refuse = || {
+                Error::unsupported(format!("a file index of this kind on type {}", field.data_type))
+                    .with("column", &spec.column)
+            };
             let body = match spec.kind {
                 IndexKind::BloomFilter { items, fpp } if bloom::supports(&field.data_type.kind) => {
                     Body::Bloom(Bloom::new(items, fpp).context("column", &spec.column)?)

@@ -13,7 +13,7 @@ use linn::core::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
 use linn::core::write::{Growth, TableWriter};
 use linn::format::row::BinaryRow;
 use linn::format::types::{DataField, arrow_schema};
-use linn::{Error, ErrorKind, Identifier, NewTable, Result, Table};
+use linn::{Error, ErrorKind, Identifier, NewTable, Result, ResultExt, Table};
 
 use super::change::open_target;
 use super::query::{frame, parse};
@@ -39,7 +39,7 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
         move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None))
     });
     if insert.overwrite {
-        return overwrite(&table, &insert.partition, shaped.boxed()).await;
+        return overwrite(&table, &insert.partition, shaped.boxed()).await.context("table", table.name());
     }
     let written = write(&table, shaped.boxed()).await?;
     Ok(Output::wrote(written, format!("inserted into {}", table.name())))
@@ -153,7 +153,9 @@ fn shape(batch: &RecordBatch, sources: &[Source], fields: &[DataField]) -> Resul
 fn checked(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     for (field, column) in schema.fields().iter().zip(&columns) {
         if !field.is_nullable() && column.null_count() > 0 {
-            return Err(Error::invalid("the column takes no null").with("column", field.name()));
+            return Err(Error::invalid("the column takes no null")
+                .with("column", field.name())
+                .with_hint("give it a value, or leave out the rows that have none"));
         }
     }
     Ok(RecordBatch::try_new(schema, columns)?)
@@ -185,6 +187,10 @@ pub(super) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, 
 
 /// Writes rows and commits them once.
 pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
+    put(table, rows).await.context("table", table.name())
+}
+
+async fn put(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.new_user();
     let (written, mut writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
     let committer = table.committer(user);
@@ -266,10 +272,8 @@ pub(super) fn finish(outcome: CommitOutcome) -> Result<()> {
             tracing::warn!("the rows are in, a compaction that came with them is not: {why}");
             Ok(())
         }
-        CommitOutcome::Conflict(why) => {
-            Err(Error::conflict(format!("another commit came first: {why}"))
-                .with_hint("run the statement again, after what the reason asks for, if it does"))
-        }
+        CommitOutcome::Conflict(why) => Err(Error::conflict(format!("another commit came first: {why}"))
+            .with_hint("run the statement again, after what the reason asks for, if it does")),
         CommitOutcome::Unknown(why) => {
             Err(Error::unknown_outcome(why)
                 .with_hint("look at the latest snapshots before you run the statement again"))

@@ -171,10 +171,7 @@ async fn regress_changes_that_an_engine_would_not_make_are_refused() {
         ("'merge-engine' = 'first-row', 'ignore-delete' = 'true'", "DELETE FROM t WHERE k = 1".to_owned()),
         ("'ignore-delete' = 'true'", "DELETE FROM t WHERE k = 1".to_owned()),
         ("'merge-engine' = 'partial-update'", "DELETE FROM t WHERE k = 1".to_owned()),
-        (
-            "'merge-engine' = 'partial-update', 'fields.g.sequence-group' = 'v'",
-            "DELETE FROM t WHERE k = 1".to_owned(),
-        ),
+        ("'merge-engine' = 'partial-update', 'fields.g.sequence-group' = 'v'", "DELETE FROM t WHERE k = 1".to_owned()),
     ] {
         let s = of_engine(options).await;
         let error = fails(&s, &change).await;
@@ -201,5 +198,23 @@ async fn regress_changes_that_an_engine_makes_take_effect() {
              WHEN MATCHED AND s.x = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET w = 8";
         run(&s, merge).await;
         assert_eq!(rows(&s, "SELECT k, w FROM t").await, ["3|8"], "{options}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn regress_what_cannot_be_written_says_where() {
+    let s = session();
+    run(&s, "CREATE TABLE t (k INT NOT NULL, kind STRING, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1', 'rowkind.field' = 'kind')").await;
+    for (values, column) in
+        [("(NULL, '+I')", "k"), ("(99999999999, '+I')", "k"), ("(1, 'I')", "kind"), ("(1, NULL)", "kind")]
+    {
+        for insert in ["INSERT INTO", "INSERT OVERWRITE"] {
+            let error = fails(&s, &format!("{insert} t VALUES {values}")).await;
+            let says = |key, value| error.context().contains(&(key, String::from(value)));
+            assert!(
+                error.kind() == ErrorKind::Invalid && says("table", "default.t") && says("column", column),
+                "{error}"
+            );
+        }
     }
 }

@@ -26,7 +26,10 @@ fn options_of_functions_over_nested_values_are_checked() {
         let mut pairs = vec![AGGREGATES, ("fields.f.aggregate-function", function)];
         pairs.extend(own);
         let columns = vec![column("k", "INT"), column("f", sql)];
-        TableSchema::create(NewTable { columns, primary_keys: vec!["k".into()], options: options(&pairs), ..NewTable::default() }, 0)
+        TableSchema::create(
+            NewTable { columns, primary_keys: vec!["k".into()], options: options(&pairs), ..NewTable::default() },
+            0,
+        )
     };
     let rows = "ARRAY<ROW<a INT, b STRING>>";
     create(rows, "nested_update", &[("fields.f.count-limit", "0")]).unwrap();
