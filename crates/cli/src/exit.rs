@@ -55,10 +55,20 @@ fn write_error(out: &mut impl Write, error: &anyhow::Error) -> std::io::Result<(
         }
         source = cause.source();
     }
-    if let Some(hint) = ours.hint() {
+    if let Some(hint) = ours.hint().or_else(|| usual_hint(ours.kind())) {
         writeln!(out, "  hint: {hint}")?;
     }
     Ok(())
+}
+
+/// What can be done about errors of a kind that say nothing of it themselves.
+fn usual_hint(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::Corrupt => {
+            Some("`linn check --deep` on the table lists what is damaged, and what can be done about it")
+        }
+        _ => None,
+    }
 }
 
 fn find(error: &anyhow::Error) -> Option<&Error> {

@@ -88,7 +88,7 @@ fn damaged_files_are_named() {
             }
             std::fs::write(&path, bytes).unwrap();
             let error = place.fails(&["table", "read", "default.t"], 9);
-            assert!(error.contains(&name), "{name} {what}: {error}");
+            assert!(error.contains(&name) && error.contains("\n  hint: "), "{name} {what}: {error}");
         }
         std::fs::write(&path, &whole).unwrap();
         assert!(place.ok(&["table", "read", "default.t"]).contains('1'));

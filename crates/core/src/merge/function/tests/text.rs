@@ -3,37 +3,38 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, StringArray};
+use arrow_array::{Array, ArrayRef, StringArray};
 use linn_format::types::{DataField, DataType};
 
-use crate::merge::function::{Fold, FunctionOptions, FunctionPlan};
+use crate::merge::function::{Fold, Folds, FunctionOptions, FunctionPlan};
 use crate::merge::source::{Cell, Pick};
 
-/// What texts come to, one after the other, and told as many at once.
+/// What texts come to one after the other, whether something is taken back and left out or not.
 fn check(options: &FunctionOptions, texts: &[Option<&str>], expected: Option<&str>) {
     let field = DataField::new(0, "f", DataType::string());
-    let plan = FunctionPlan { column: 0, field, function: "listagg".to_owned(), options: options.clone() };
+    let options = FunctionOptions { ignore_retract: true, ..options.clone() };
+    let plan = FunctionPlan { column: 0, field, function: "listagg".to_owned(), options };
     let column: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
     let pick = |row| Pick { source: 0, row };
-    let mut folds = crate::merge::function::Folds::default();
-    (0..texts.len() as u32).for_each(|row| folds.push(Fold::Add(pick(row))));
-    folds.close();
-    let steps: Vec<Fold> = folds.iter().flatten().copied().collect();
-    for many in [false, true] {
+    for taken_back in [false, true] {
+        let mut folds = Folds::default();
+        (0..texts.len() as u32).for_each(|row| folds.push(Fold::Add(pick(row))));
+        if taken_back {
+            folds.push(Fold::Retract(pick(0)));
+        }
+        folds.close();
         let mut function = plan.build().unwrap();
         function.add_source(&column).unwrap();
-        let mut cells = Vec::new();
-        match many {
-            true => function.fold_all(&folds, &mut cells).unwrap(),
-            false => cells.push(function.fold(&steps).unwrap()),
-        }
-        let computed = function.computed().unwrap();
-        let found = match cells[0] {
+        let settled = function.settle(&folds).unwrap();
+        let found = match settled.cells[0] {
             Cell::Null => None,
-            Cell::Pick(pick) => Some(column.as_string::<i32>().value(pick.row as usize)),
-            Cell::Computed(at) => computed.as_ref().map(|texts| texts.as_string::<i32>().value(at as usize)),
+            Cell::Pick(pick) => Some(column.slice(pick.row as usize, 1)),
+            Cell::Computed(at) => {
+                let computed = settled.computed.unwrap();
+                Some(computed.interleave(&[column.as_ref()], &[(1, at as usize)]).unwrap())
+            }
         };
-        assert_eq!(found, expected, "{texts:?} {many}");
+        assert_eq!(found.as_ref().map(|text| text.as_string::<i32>().value(0)), expected, "{texts:?} {taken_back}");
     }
 }
 
