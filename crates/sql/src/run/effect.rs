@@ -53,14 +53,26 @@ pub(super) fn updates<'a>(table: &Table, assigned: impl IntoIterator<Item = &'a 
     if schema.options.merge_engine()? == MergeEngine::FirstRow {
         return Err(refused(table, "updating rows with merge engine first-row", "the first row of a key stays"));
     }
-    for name in assigned.into_iter().filter(|name| !schema.primary_keys.iter().any(|key| key == name)) {
-        if let Some(function) = function(table, name).filter(|function| !STANDING.contains(function)) {
+    let assigned: Vec<&str> = assigned.into_iter().collect();
+    for field in schema.fields.iter().filter(|field| !schema.primary_keys.contains(&field.name)) {
+        let Some(function) = function(table, &field.name).filter(|function| !STANDING.contains(function)) else {
+            continue;
+        };
+        if assigned.contains(&field.name.as_str()) {
             return Err(refused(
                 table,
                 format!("updating a column with aggregate function {function}"),
                 "an update would be merged with the value that is there: INSERT what is to be merged",
             )
-            .with("column", name));
+            .with("column", &field.name));
+        }
+        if !field.data_type.nullable {
+            return Err(refused(
+                table,
+                format!("updating rows with a NOT NULL column that has aggregate function {function}"),
+                "its value would be merged once more: INSERT what is to be merged, or make the column nullable",
+            )
+            .with("column", &field.name));
         }
     }
     Ok(())
@@ -83,7 +95,7 @@ fn function<'a>(table: &'a Table, name: &str) -> Option<&'a str> {
 /// would count twice.
 pub(super) fn left_alone(table: &Table, field: &DataField) -> Option<&'static str> {
     let function = function(table, &field.name).filter(|f| !STANDING.contains(f));
-    function.filter(|_| field.data_type.nullable && !table.schema().primary_keys.contains(&field.name)).map(|_| "NULL")
+    function.filter(|_| !table.schema().primary_keys.contains(&field.name)).map(|_| "NULL")
 }
 
 /// What a delete writes in a column, when it is not the value that is there: the kind of the row, where a column holds it.

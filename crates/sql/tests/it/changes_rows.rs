@@ -144,9 +144,9 @@ async fn keys_take_no_null_and_cannot_be_assigned() {
 /// A table of two rows whose values are their keys times ten, with these options.
 async fn of_engine(options: &str) -> linn_sql::Session {
     let s = session();
-    let create = "CREATE TABLE t (k INT NOT NULL, g INT, v INT, w INT, kind STRING, PRIMARY KEY (k) NOT ENFORCED)";
+    let create = "CREATE TABLE t (k INT NOT NULL, g INT, v INT, w INT, kind STRING, n INT NOT NULL, PRIMARY KEY (k) NOT ENFORCED)";
     run(&s, &format!("{create} WITH ('bucket' = '1', {options})")).await;
-    run(&s, "INSERT INTO t VALUES (1, 1, 10, 10, '+I'), (2, 1, 20, 20, '+I'), (3, NULL, 30, 30, '+i')").await;
+    run(&s, "INSERT INTO t VALUES (1, 1, 10, 10, '+I', 0), (2, 1, 20, 20, '+I', 0), (3, NULL, 30, 30, '+i', 0)").await;
     s
 }
 
@@ -167,6 +167,10 @@ async fn regress_changes_that_an_engine_would_not_make_are_refused() {
         (GROUP, "UPDATE t SET v = 5 WHERE k = 1".to_owned()),
         (GROUP, "DELETE FROM t".to_owned()),
         (GROUP, format!("{MERGE} UPDATE SET v = 5")),
+        (
+            "'merge-engine' = 'aggregation', 'fields.n.aggregate-function' = 'sum'",
+            "UPDATE t SET w = 5 WHERE k = 1".to_owned(),
+        ),
         ("'merge-engine' = 'first-row'", "UPDATE t SET v = 5".to_owned()),
         ("'merge-engine' = 'first-row', 'ignore-delete' = 'true'", "DELETE FROM t WHERE k = 1".to_owned()),
         ("'ignore-delete' = 'true'", "DELETE FROM t WHERE k = 1".to_owned()),
