@@ -226,7 +226,7 @@ impl Made {
         let mut row = Row::new();
         let null = |is_null: bool, value: Value| if self.null_keys && is_null { Value::Null } else { value };
         row.insert("k".to_owned(), null(key == 0, self.key.value(key)));
-        row.insert("d".to_owned(), null(key % 4 == 0, json!(key % 2)));
+        row.insert("d".to_owned(), null(key.is_multiple_of(4), json!(key % 2)));
         for (at, column) in self.columns.iter().enumerate() {
             row.insert(column.name.to_owned(), (column.value)(key, seeds[at % seeds.len()] % 9));
         }
