@@ -16,6 +16,7 @@ use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, ErrorKind, Identifier, NewTable, Result, ResultExt, Table};
 
 use super::change::open_target;
+use super::literal;
 use super::query::{frame, parse};
 use crate::error::ours;
 use crate::parse::{Insert, TableOptions};
@@ -30,7 +31,12 @@ enum Source {
 
 pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOptions) -> Result<Output> {
     let table = open_target(session, &insert.table, options).await?;
-    let frame = frame(session, parse(insert.query)?, options).await?;
+    let mut query = parse(insert.query)?;
+    let fields = &table.schema().fields;
+    let targets = named(&table, &insert.columns, &insert.partition);
+    let targets = targets.into_iter().map(|name| fields.iter().find(|f| f.name == name)).collect::<Option<Vec<_>>>();
+    literal::keep_digits(&mut query, &targets.unwrap_or_default());
+    let frame = frame(session, query, options).await?;
     let query_schema = Arc::clone(frame.schema().inner());
     let sources = sources(&table, &insert.columns, &insert.partition, &query_schema)?;
     let rows = frame.execute_stream().await.map_err(ours)?;
@@ -88,6 +94,15 @@ async fn fill(session: &Session, id: &Identifier, rows: DataFrame) -> Result<u64
     write(&table, shaped.boxed()).await
 }
 
+/// The columns that the rows of an INSERT are for, in their order.
+fn named<'a>(table: &'a Table, columns: &'a [String], partition: &[(String, String)]) -> Vec<&'a str> {
+    let is_static = |name: &str| partition.iter().any(|(key, _)| key == name);
+    match columns {
+        [] => table.schema().fields.iter().map(|f| f.name.as_str()).filter(|name| !is_static(name)).collect(),
+        columns => columns.iter().map(String::as_str).collect(),
+    }
+}
+
 fn sources(table: &Table, columns: &[String], partition: &[(String, String)], rows: &SchemaRef) -> Result<Vec<Source>> {
     let fields = &table.schema().fields;
     let unknown =
@@ -110,10 +125,7 @@ fn sources(table: &Table, columns: &[String], partition: &[(String, String)], ro
         }
     }
     let is_static = |field: &DataField| partition.iter().find(|(k, _)| *k == field.name);
-    let named: Vec<&str> = match columns {
-        [] => fields.iter().filter(|f| is_static(f).is_none()).map(|f| f.name.as_str()).collect(),
-        columns => columns.iter().map(String::as_str).collect(),
-    };
+    let named = named(table, columns, partition);
     if named.len() != rows.fields().len() {
         return Err(Error::invalid(format!("the query gives {} columns for {}", rows.fields().len(), named.len()))
             .with("table", table.name())

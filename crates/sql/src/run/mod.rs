@@ -7,6 +7,7 @@ mod condition;
 mod ddl;
 mod effect;
 mod insert;
+mod literal;
 mod merge;
 mod place;
 mod query;

@@ -222,3 +222,31 @@ async fn regress_what_cannot_be_written_says_where() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn regress_decimals_are_inserted_digit_by_digit() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE t (k INT NOT NULL, d DECIMAL(38, 18), w DECIMAL(38, 2), f DOUBLE, PRIMARY KEY (k) NOT ENFORCED)",
+    )
+    .await;
+    run(
+        &s,
+        "INSERT INTO t VALUES (1, 1.1, 123456789012345678901234567890123456.78, 1.1), \
+         (2, -0.000000000000000001, -7, 1e300), (3, NULL, 0.05, NULL); \
+         INSERT INTO t (w, k) VALUES (-98765432109876543.21, 4), (1.555, 5); INSERT INTO t (k, w) VALUES (6, 1e3 + 0.5)",
+    )
+    .await;
+    let expected = [
+        "1|1.100000000000000000|123456789012345678901234567890123456.78|1.1",
+        "2|-0.000000000000000001|-7.00|1e300",
+        "3||0.05|",
+        "4||-98765432109876543.21|",
+        "5||1.56|",
+        "6||1000.50|",
+    ];
+    assert_eq!(rows(&s, "SELECT k, d, w, f FROM t ORDER BY k").await, expected);
+    let error = fails(&s, "INSERT INTO t (k, d) VALUES (7, 123456789012345678901.5)").await;
+    assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("column: d"), "{error}");
+}
