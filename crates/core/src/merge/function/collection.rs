@@ -419,7 +419,6 @@ impl Function for Elements {
     }
 
     fn computed(&mut self) -> Result<Option<Computed>> {
-        let made = std::mem::take(&mut self.made);
-        Ok((!made.is_empty()).then_some(Computed::Lists(made)))
+        Ok(self.made.take().map(Computed::Lists))
     }
 }

@@ -28,9 +28,11 @@ impl Lists {
         Cell::Computed(self.ends.len() as u32 - 1)
     }
 
-    /// Whether there is no list.
-    pub(super) fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+    /// The lists, if there are any; room for as many is kept.
+    pub(super) fn take(&mut self) -> Option<Self> {
+        let next = Self { items: Vec::with_capacity(self.items.len()), ends: Vec::with_capacity(self.ends.len()) };
+        let made = std::mem::replace(self, next);
+        (!made.ends.is_empty()).then_some(made)
     }
 
     fn list(&self, at: usize) -> &[Item] {

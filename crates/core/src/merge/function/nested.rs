@@ -44,7 +44,18 @@ struct Made {
     /// Where each list ends.
     ends: Vec<usize>,
     /// Per field of the nested row: where each element's value comes from.
-    fields: Vec<Vec<Option<Item>>>,
+    fields: Vec<Vec<Place>>,
+}
+
+/// Source and position of a value, as a pick has them; [`NOWHERE`] where it is null.
+type Place = (u32, u32);
+
+const NOWHERE: Place = (u32::MAX, 0);
+
+/// The place of a value of an element: there are not more sources and elements than 32 bits count.
+#[inline]
+fn place((source, at): Item) -> Place {
+    (source as u32, at as u32)
 }
 
 /// A nested row: where the value of each field comes from.
@@ -159,7 +170,7 @@ impl Made {
         } else {
             let rows = reader.fold(steps, self.fields.len())?;
             for row in rows.iter().flatten() {
-                self.fields.iter_mut().zip(row).for_each(|(field, item)| field.push(*item));
+                self.fields.iter_mut().zip(row).for_each(|(field, item)| field.push(item.map_or(NOWHERE, place)));
             }
             rows.is_some()
         };
@@ -181,12 +192,12 @@ impl Made {
                     continue;
                 }
                 let target = reader.target(table, item, || {
-                    self.fields.iter_mut().for_each(|field| field.push(None));
+                    self.fields.iter_mut().for_each(|field| field.push(NOWHERE));
                     self.fields.first().map_or(0, |field| field.len() - 1)
                 });
                 for (field, items) in self.fields.iter_mut().enumerate() {
                     if reader.overwrites(field, item) {
-                        items[target] = Some(item);
+                        items[target] = place(item);
                     }
                 }
             }
@@ -226,7 +237,8 @@ impl Function for NestedPartial {
         let sources = &self.reader.sources;
         let mut columns = Vec::with_capacity(types.len());
         for (field, items) in self.made.fields.iter_mut().enumerate() {
-            let items = std::mem::take(items);
+            let next = Vec::with_capacity(items.len());
+            let items = std::mem::replace(items, next);
             let null = new_null_array(types[field].data_type(), 1);
             let mut arrays: Vec<&dyn Array> = Vec::with_capacity(sources.len() + 1);
             for source in sources {
@@ -235,10 +247,11 @@ impl Function for NestedPartial {
                 arrays.push(rows.column(field).as_ref());
             }
             // With a null among the sources every value would be looked at for being null.
-            if items.iter().any(Option::is_none) {
+            if items.contains(&NOWHERE) {
                 arrays.push(null.as_ref());
             }
-            let index: Vec<Item> = items.into_iter().map(|item| item.unwrap_or((sources.len(), 0))).collect();
+            let item = |&(source, at): &Place| ((source as usize).min(sources.len()), at as usize);
+            let index: Vec<Item> = items.iter().map(item).collect();
             columns.push(arrow_select::interleave::interleave(&arrays, &index)?);
         }
         let rows = StructArray::try_new(types, columns, None)?;

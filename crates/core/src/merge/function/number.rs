@@ -208,8 +208,9 @@ impl<A: Arithmetic> Function for Number<A> {
     }
 
     fn computed(&mut self) -> Result<Option<Computed>> {
-        let values = std::mem::take(&mut self.results);
-        let array = PrimitiveArray::<A::Type>::from_iter_values(values).with_data_type(self.data_type.clone());
+        let next = Vec::with_capacity(self.results.len());
+        let values = std::mem::replace(&mut self.results, next);
+        let array = PrimitiveArray::<A::Type>::new(values.into(), None).with_data_type(self.data_type.clone());
         Ok(Some(Computed::Values(Arc::new(array))))
     }
 }

@@ -153,30 +153,27 @@ fn theta_entries(bytes: &[u8]) -> Option<&[u8]> {
 
 /// Appends the sketch of two ordered lists of hashes; false when one is not in order or a hash is none.
 fn unite_entries(first: &[u8], second: &[u8], out: &mut Vec<u8>) -> bool {
-    let hash = |entry: &[u8]| entry.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    let mut lists = [first, second].map(|list| list.chunks_exact(HASH).map(hash).peekable());
-    let [first, second] = &mut lists;
     let start = out.len();
     out.extend_from_slice(&[2, 3, 3, 0, 0, THETA_FLAGS, SEED[0], SEED[1], 0, 0, 0, 0]);
     out.extend_from_slice(&1.0_f32.to_le_bytes());
     let entries = out.len();
-    let (mut before_first, mut before_second) = (0, 0);
+    let head = |list: &[[u8; HASH]]| list.first().map(|bytes| u64::from_le_bytes(*bytes));
+    let (mut first, mut second) = (first.as_chunks::<HASH>().0, second.as_chunks::<HASH>().0);
+    // Zero is no hash, so that the first one is checked as well. What is out of order in one list is so in both together.
+    let mut before = 0;
     loop {
-        let next = match (first.peek(), second.peek()) {
+        let heads = (head(first), head(second));
+        let next = match heads {
             (None, None) => break,
-            (Some(&a), Some(&b)) => a.min(b),
-            (Some(&a), None) => a,
-            (None, Some(&b)) => b,
+            (Some(a), Some(b)) => a.min(b),
+            (Some(next), None) | (None, Some(next)) => next,
         };
-        for (list, before) in [(&mut *first, &mut before_first), (&mut *second, &mut before_second)] {
-            if list.next_if_eq(&next).is_some() {
-                // Zero is no hash, so that the first one is checked as well.
-                if next <= *before || next >= i64::MAX as u64 {
-                    return false;
-                }
-                *before = next;
-            }
+        if next <= before || next >= i64::MAX as u64 {
+            return false;
         }
+        before = next;
+        first = first.get(usize::from(heads.0 == Some(next))..).unwrap_or_default();
+        second = second.get(usize::from(heads.1 == Some(next))..).unwrap_or_default();
         out.extend_from_slice(&next.to_le_bytes());
     }
     match ((out.len() - entries) / HASH, out.get_mut(start..)) {

@@ -20,11 +20,10 @@ pub(super) type Unite = fn(&[u8], &[u8], &mut Room, &mut Vec<u8>) -> Result<()>;
 /// A function that unites serialised sets.
 pub(super) struct Union {
     sources: Sources,
-    /// What a key has come to, and room for the next union.
-    made: Vec<u8>,
-    spare: Vec<u8>,
     room: Room,
-    /// The unions since the last chunk, one after the other, and where each ends.
+    /// What a key has come to, while that is united with another value.
+    before: Vec<u8>,
+    /// The unions since the last chunk, one after the other, and where each ends; behind them that of the open key.
     united: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -38,14 +37,7 @@ struct Sources {
 impl Union {
     pub(super) fn new(plan: &FunctionPlan, unite: Unite) -> Self {
         let sources = Sources { plan: plan.clone(), unite, arrays: Vec::new() };
-        Self {
-            sources,
-            made: Vec::new(),
-            spare: Vec::new(),
-            room: Room::default(),
-            united: Vec::new(),
-            ends: Vec::new(),
-        }
+        Self { sources, room: Room::default(), before: Vec::new(), united: Vec::new(), ends: Vec::new() }
     }
 
     /// `acc` united with the value of a row, which belongs before it when `late`.
@@ -54,12 +46,16 @@ impl Union {
         let there = match acc {
             Value::Null => return Ok(Value::Row(pick)),
             Value::Row(row) => self.sources.value(row).unwrap_or_default(),
-            Value::Made => &self.made,
+            Value::Made => {
+                let start = self.ends.last().copied().unwrap_or(0);
+                self.before.clear();
+                self.before.extend_from_slice(self.united.get(start..).unwrap_or_default());
+                self.united.truncate(start);
+                &self.before
+            }
         };
         let (first, second) = if late { (input, there) } else { (there, input) };
-        self.spare.clear();
-        self.sources.unite(first, second, &mut self.room, &mut self.spare)?;
-        std::mem::swap(&mut self.made, &mut self.spare);
+        self.sources.unite(first, second, &mut self.room, &mut self.united)?;
         Ok(Value::Made)
     }
 
@@ -78,7 +74,6 @@ impl Union {
             Value::Null => Cell::Null,
             Value::Row(pick) => Cell::Pick(pick),
             Value::Made => {
-                self.united.extend_from_slice(&self.made);
                 self.ends.push(self.united.len());
                 Cell::Computed(self.ends.len() as u32 - 1)
             }
@@ -127,7 +122,8 @@ impl Function for Union {
 
     fn computed(&mut self) -> Result<Option<Computed>> {
         let offsets = offsets(self.ends.drain(..))?;
-        let united = Buffer::from_vec(std::mem::take(&mut self.united));
+        let next = Vec::with_capacity(self.united.len());
+        let united = Buffer::from_vec(std::mem::replace(&mut self.united, next));
         Ok(Some(Computed::Values(Arc::new(BinaryArray::try_new(offsets, united, None)?))))
     }
 }

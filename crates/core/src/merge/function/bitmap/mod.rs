@@ -121,10 +121,31 @@ impl<'a> Containers<'a> {
     }
 }
 
+/// Appends a bitmap of one container.
+fn write_single(key: u16, united: &United, out: &mut Vec<u8>) {
+    let [k0, k1] = key.to_le_bytes();
+    let [c0, c1] = ((united.cardinality - 1) as u16).to_le_bytes();
+    if united.is_runs {
+        let [a, b, c, d] = COOKIE_RUNS.to_le_bytes();
+        out.extend_from_slice(&[a, b, c, d, 1, k0, k1, c0, c1]);
+    } else {
+        let [a, b, c, d] = COOKIE.to_le_bytes();
+        out.extend_from_slice(&[a, b, c, d, 1, 0, 0, 0, k0, k1, c0, c1, 16, 0, 0, 0]);
+    }
+    united.write(out);
+}
+
 /// Unites bitmaps that have lists only.
 fn unite_lists(a: &[u8], b: &[u8], room: &mut Room, out: &mut Vec<u8>) -> Result<()> {
     let (mut first, mut second) = (Containers::new(a)?, Containers::new(b)?);
     let Room { united, heads, bodies } = room;
+    if let (1, 1, Some((key, one)), Some((other_key, other))) = (first.count, second.count, first.head, second.head)
+        && key == other_key
+    {
+        united.unite(one, Some(other))?;
+        write_single(key, united, out);
+        return Ok(());
+    }
     heads.clear();
     bodies.clear();
     while let Some((key, one)) = first.head.into_iter().chain(second.head).min_by_key(|(key, _)| *key) {
