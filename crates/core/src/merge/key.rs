@@ -239,7 +239,7 @@ fn narrow_bits(t: &ArrowType) -> Option<u32> {
 const SIGN: u64 = 1 << 63;
 
 /// Bits of a double in the order of `f64::total_cmp`, with one NaN, greater than all.
-fn double_bits(v: f64) -> u64 {
+pub(super) fn double_bits(v: f64) -> u64 {
     let bits = if v.is_nan() { f64::NAN.to_bits() & !SIGN } else { v.to_bits() };
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
 }

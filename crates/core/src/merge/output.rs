@@ -100,23 +100,31 @@ impl Output {
             let selection = selection_of.get(column).copied().flatten().filter(|_| !self.folded.is_empty());
             match selection.and_then(|selection| selected.get_mut(selection)) {
                 Some(places) => places.push(at),
-                None => parts.push(Part { settled: None, places: vec![at] }),
+                None => parts.push(Part { settled: None, places: vec![(at, None)] }),
             }
         }
+        let first = parts.len();
         for (settled, places) in settled.iter().zip(&selected) {
-            parts.extend(places.chunks(TOGETHER).map(|at| Part { settled: Some(settled), places: at.to_vec() }));
+            for &at in places {
+                let nested = schema.fields().get(at).is_some_and(|field| field.data_type().is_nested());
+                let place = (at, settled.computed.as_ref());
+                match parts.get_mut(first..).and_then(<[_]>::last_mut) {
+                    Some(part) if !nested && part.shares(settled) => part.places.push(place),
+                    _ => parts.push(Part { settled: Some(settled), places: vec![place] }),
+                }
+            }
         }
         let patch = || Patch { index: Vec::new(), folded: &self.folded, sources: sources.len() };
         let made = beside.map_with(&parts, patch, |patch, part| {
-            let index = part.settled.and_then(|settled| Some((settled, patch.apply(base.index.as_deref()?, settled)?)));
-            let column = |&at: &usize| match index {
+            let index = part.settled.and_then(|settled| patch.apply(base.index.as_deref()?, settled));
+            let column = |&(at, computed): &(usize, Option<&Computed>)| match index {
                 None => base.gather(&inputs(at)?),
-                Some((settled, (index, null))) => interleave_with(inputs(at)?, null, settled.computed.as_ref(), index),
+                Some((index, null)) => interleave_with(inputs(at)?, null, computed, index),
             };
             part.places.iter().map(column).collect::<Result<Vec<ArrayRef>>>()
         })?;
         let mut arrays: Vec<Option<ArrayRef>> = vec![None; columns.len()];
-        for (&at, array) in parts.iter().flat_map(|part| &part.places).zip(made.into_iter().flatten()) {
+        for (&(at, _), array) in parts.iter().flat_map(|part| &part.places).zip(made.into_iter().flatten()) {
             if let Some(slot) = arrays.get_mut(at) {
                 *slot = Some(array);
             }
@@ -197,14 +205,22 @@ fn interleave_with(
 
 /// Rows in a stretch on average from which slices beat an index.
 const LONG_STRETCH: usize = 64;
-/// Columns of one selection that share one pass over its cells.
+/// Columns at most that share one pass over their cells.
 const TOGETHER: usize = 8;
 
-/// Columns of one selection, or one that has none.
+/// Columns whose cells are the same, or one that has none.
 struct Part<'a> {
     settled: Option<&'a Settled>,
-    /// Among the columns of the batch.
-    places: Vec<usize>,
+    /// Places among the columns of the batch, and what was computed for each.
+    places: Vec<(usize, Option<&'a Computed>)>,
+}
+
+impl Part<'_> {
+    /// Whether a column with these cells may be one of them.
+    fn shares(&self, settled: &Settled) -> bool {
+        let same = |mine: &Settled| std::ptr::eq(mine, settled) || mine.cells == settled.cells;
+        self.places.len() < TOGETHER && self.settled.is_some_and(same)
+    }
 }
 
 /// The rows as their base has them.

@@ -3,12 +3,15 @@
 use std::cmp::Ordering;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Date32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, StringArray, make_array};
+use arrow_buffer::ScalarBuffer;
+use arrow_schema::DataType as ArrowType;
 use linn_format::types::{DataField, DataType, Kind};
 use linn_format::{Error, Result};
 
 use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
-use crate::merge::key::{KeyEncoder, Keys};
+use crate::merge::key::{KeyEncoder, Keys, double_bits};
 use crate::merge::source::{Cell, Nulls, Pick, retain};
 
 /// Which value stands.
@@ -34,12 +37,20 @@ pub(super) struct Select {
 enum Order {
     Encoded(KeyEncoder, Vec<Keys>),
     Text(Vec<StringArray>),
+    Int(Vec<ScalarBuffer<i32>>),
+    BigInt(Vec<ScalarBuffer<i64>>),
+    /// In the order of [`double_bits`].
+    Double(Vec<ScalarBuffer<f64>>),
 }
 
 impl Order {
     fn of(field: &DataField) -> Result<Self> {
-        if matches!(field.data_type.kind, Kind::Char(_) | Kind::Varchar(_)) {
-            return Ok(Self::Text(Vec::new()));
+        match field.data_type.kind {
+            Kind::Char(_) | Kind::Varchar(_) => return Ok(Self::Text(Vec::new())),
+            Kind::Int | Kind::Date => return Ok(Self::Int(Vec::new())),
+            Kind::BigInt => return Ok(Self::BigInt(Vec::new())),
+            Kind::Double => return Ok(Self::Double(Vec::new())),
+            _ => {}
         }
         let data_type = DataType { kind: field.data_type.kind.clone(), nullable: false };
         let field = DataField { data_type, ..field.clone() };
@@ -58,6 +69,10 @@ impl Order {
                 let array = column.as_string_opt::<i32>();
                 arrays.push(array.ok_or_else(|| Error::internal("a STRING column is not Utf8 in a merge"))?.clone());
             }
+            Self::Int(arrays) if *column.data_type() == ArrowType::Date32 => arrays.push(values::<Date32Type>(column)?),
+            Self::Int(arrays) => arrays.push(values::<Int32Type>(column)?),
+            Self::BigInt(arrays) => arrays.push(values::<Int64Type>(column)?),
+            Self::Double(arrays) => arrays.push(values::<Float64Type>(column)?),
         }
         Ok(())
     }
@@ -66,6 +81,9 @@ impl Order {
         match self {
             Self::Encoded(_, keys) => retain(keys, keep),
             Self::Text(arrays) => retain(arrays, keep),
+            Self::Int(arrays) => retain(arrays, keep),
+            Self::BigInt(arrays) => retain(arrays, keep),
+            Self::Double(arrays) => retain(arrays, keep),
         }
     }
 
@@ -75,12 +93,28 @@ impl Order {
                 keys[a.source as usize].compare(a.row as usize, &keys[b.source as usize], b.row as usize)
             }
             Self::Text(arrays) => text(arrays, a).cmp(text(arrays, b)),
+            Self::Int(arrays) => at(arrays, a).cmp(&at(arrays, b)),
+            Self::BigInt(arrays) => at(arrays, a).cmp(&at(arrays, b)),
+            Self::Double(arrays) => double_bits(at(arrays, a)).cmp(&double_bits(at(arrays, b))),
         }
     }
 }
 
 fn text(arrays: &[StringArray], pick: Pick) -> &str {
     arrays[pick.source as usize].value(pick.row as usize)
+}
+
+/// The value of a row, whatever it is where the row is null.
+#[inline]
+fn at<T: Copy>(arrays: &[impl AsRef<[T]>], pick: Pick) -> T {
+    arrays[pick.source as usize].as_ref()[pick.row as usize]
+}
+
+fn values<T: ArrowPrimitiveType>(column: &ArrayRef) -> Result<ScalarBuffer<T::Native>> {
+    let array = column.as_primitive_opt::<T>();
+    let array =
+        array.ok_or_else(|| Error::internal(format!("a compared column has the type {}", column.data_type())))?;
+    Ok(array.values().clone())
 }
 
 fn words(keys: &Keys) -> Option<&[u64]> {
@@ -121,6 +155,16 @@ impl Select {
             }
             (Choice::Max | Choice::Min, Some(Order::Text(arrays))) => {
                 self.put_extremes(folds, cells, |a, b| text(arrays, a).cmp(text(arrays, b)));
+            }
+            (Choice::Max | Choice::Min, Some(Order::Int(arrays))) => {
+                self.put_extremes(folds, cells, |a, b| at(arrays, a).cmp(&at(arrays, b)));
+            }
+            (Choice::Max | Choice::Min, Some(Order::BigInt(arrays))) => {
+                self.put_extremes(folds, cells, |a, b| at(arrays, a).cmp(&at(arrays, b)));
+            }
+            (Choice::Max | Choice::Min, Some(Order::Double(arrays))) => {
+                let bits = |pick: Pick| double_bits(at(arrays, pick));
+                self.put_extremes(folds, cells, |a, b| bits(a).cmp(&bits(b)));
             }
             (Choice::Max | Choice::Min, Some(Order::Encoded(_, keys))) => {
                 match keys.iter().map(words).collect::<Option<Vec<_>>>() {
