@@ -12,6 +12,7 @@ mod changelog;
 mod engine;
 mod function;
 mod key;
+mod load;
 mod older;
 mod output;
 mod run;

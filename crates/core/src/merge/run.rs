@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_row::Rows;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -13,7 +13,7 @@ use super::assemble::{Assembler, Change};
 use super::beside::Columns;
 use super::changelog::Merged;
 use super::key::{KeyColumn, KeyEncoder, KeyWidth, Keys};
-use super::older::{OLDER_LEVEL, Older};
+use super::older::Older;
 use super::source::{Pick, Record, retain};
 use super::spec::MergeSpec;
 use super::tree::LoserTree;
@@ -101,7 +101,7 @@ pub(crate) fn merge_changes(
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Head {
+pub(super) enum Head {
     /// Its next batch has not been read.
     Wanting,
     /// At a row of a source.
@@ -115,9 +115,9 @@ pub(super) struct Order<C> {
     pub(super) keys: C,
     pub(super) sequence: Option<Keys>,
     /// Whether no two rows have the same key.
-    unique: bool,
+    pub(super) unique: bool,
     /// Bytes of a row, on average.
-    row_bytes: usize,
+    pub(super) row_bytes: usize,
 }
 
 /// Bytes of merged rows after which they are given out, however few there are.
@@ -125,11 +125,11 @@ const BATCH_BYTES: usize = 32 << 20;
 
 pub(super) struct Merger<C: KeyColumn> {
     /// Oldest run first, so that the run number is the last tie-break.
-    runs: Vec<LeveledStream>,
-    heads: Vec<Head>,
+    pub(super) runs: Vec<LeveledStream>,
+    pub(super) heads: Vec<Head>,
     pub(super) spec: Arc<MergeSpec>,
-    encoder: KeyEncoder,
-    sequence_encoder: Option<KeyEncoder>,
+    pub(super) encoder: KeyEncoder,
+    pub(super) sequence_encoder: Option<KeyEncoder>,
     pub(super) orders: Vec<Order<C>>,
     tree: Option<LoserTree>,
     pub(super) assembler: Assembler,
@@ -151,16 +151,6 @@ enum Step {
     Full,
     /// All runs are at their end.
     Done,
-}
-
-/// The next batch of a run that has rows.
-async fn next_rows(run: &mut LeveledStream) -> Result<Option<(RecordBatch, i32)>> {
-    loop {
-        match run.next().await.transpose()? {
-            Some((batch, _)) if batch.num_rows() == 0 => {}
-            next => return Ok(next),
-        }
-    }
 }
 
 impl<C: KeyColumn> Merger<C> {
@@ -229,78 +219,6 @@ impl<C: KeyColumn> Merger<C> {
         let merged = self.assembler.take()?;
         self.bytes = 0;
         Ok((merged.rows.is_some() || merged.changes.is_some()).then_some(merged))
-    }
-
-    /// Reads the first batch of every run. Files are opened side by side, as that is mostly waiting for a store.
-    async fn start(&mut self) -> Result<()> {
-        let firsts = futures::future::try_join_all(self.runs.iter_mut().map(next_rows)).await?;
-        for (run, first) in firsts.into_iter().enumerate() {
-            match first {
-                Some((batch, level)) => self.load(run, &batch, level, None)?,
-                None => self.heads[run] = Head::Done,
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads the next batch of a run that has rows.
-    async fn read(&mut self, run: usize) -> Result<()> {
-        let last = match self.heads[run] {
-            Head::At { source, len, .. } => Some((source, len - 1)),
-            _ => None,
-        };
-        match next_rows(&mut self.runs[run]).await? {
-            Some((batch, level)) => self.load(run, &batch, level, last),
-            None => {
-                self.heads[run] = Head::Done;
-                Ok(())
-            }
-        }
-    }
-
-    /// Takes in a batch of a run, whose number is the returned one among the sources and the orders.
-    fn add_source(&mut self, batch: &RecordBatch, level: i32) -> Result<usize> {
-        let columns = batch.columns();
-        let keys = C::from_keys(self.encoder.encode(columns, batch.num_rows())?)?;
-        self.add(batch, level, keys)
-    }
-
-    /// Takes in older records, whose keys are known.
-    pub(super) fn add_older(&mut self, batch: &RecordBatch) -> Result<usize> {
-        let none = batch.slice(0, 0);
-        let keys = C::from_keys(self.encoder.encode(none.columns(), 0)?)?;
-        self.add(batch, OLDER_LEVEL, keys)
-    }
-
-    fn add(&mut self, batch: &RecordBatch, level: i32, keys: C) -> Result<usize> {
-        let source = self.assembler.add_source(batch, level)?;
-        let len = batch.num_rows();
-        let columns = &self.assembler.sources()[source].columns;
-        let sequence = self.sequence_encoder.as_ref().map(|e| e.encode(columns, len)).transpose()?;
-        self.orders.push(Order { keys, sequence, unique: false, row_bytes: bytes_of(batch)? / len.max(1) });
-        Ok(source)
-    }
-
-    fn load(&mut self, run: usize, batch: &RecordBatch, level: i32, last: Option<(usize, usize)>) -> Result<()> {
-        let source = self.add_source(batch, level)?;
-        let len = batch.num_rows();
-        let keys = &self.orders[source].keys;
-        let mut unique = true;
-        for row in 1..len {
-            match keys.key(row - 1).cmp(&keys.key(row)) {
-                Ordering::Less => {}
-                Ordering::Equal => unique = false,
-                Ordering::Greater => return Err(unsorted()),
-            }
-        }
-        if let Some((before, row)) = last
-            && self.orders[before].keys.key(row) > keys.key(0)
-        {
-            return Err(unsorted());
-        }
-        self.orders[source].unique = unique;
-        self.heads[run] = Head::At { source, row: 0, len };
-        Ok(())
     }
 
     /// Whether the record at the head of run `a` comes before that of run `b`.
@@ -482,21 +400,11 @@ impl<C: KeyColumn> Merger<C> {
     }
 }
 
-/// Bytes of the values of a batch, also where it is part of a larger one.
-fn bytes_of(batch: &RecordBatch) -> Result<usize> {
-    let of_column = |column: &ArrayRef| column.to_data().get_slice_memory_size();
-    Ok(batch.columns().iter().map(of_column).sum::<std::result::Result<_, _>>()?)
-}
-
 /// Of the records above level 0 only that of the lowest level stays, as it holds the others.
 fn keep_lowest(group: &mut Vec<Record>, level: impl Fn(&Record) -> i32) {
     if let Some(lowest) = group.iter().map(&level).filter(|l| *l > 0).min() {
         group.retain(|r| level(r) <= 0 || level(r) == lowest);
     }
-}
-
-fn unsorted() -> Error {
-    Error::corrupt("a sorted run is not sorted by key")
 }
 
 /// The first of the rows from `start` to `end` for which `holds` is false, which it is for all that follow. The search
