@@ -235,10 +235,7 @@ fn aggregate(schema: &TableSchema, wanted: &[DataField]) -> Result<AggregatePlan
         let function = if sequence.contains(&field.name.as_str()) {
             "last_value"
         } else {
-            options
-                .field_aggregate(&field.name)
-                .or_else(|| options.default_aggregate())
-                .unwrap_or("last_non_null_value")
+            options.aggregate_of(&field.name).unwrap_or("last_non_null_value")
         };
         functions.push(function_plan(options, column, field, function)?);
     }
@@ -274,7 +271,7 @@ fn partial(schema: &TableSchema, wanted: &[DataField], columns: &mut Columns<'_>
         if schema.primary_keys.contains(&field.name) || grouped.contains(field.name.as_str()) {
             continue;
         }
-        let function = options.field_aggregate(&field.name).or_else(|| options.default_aggregate());
+        let function = options.aggregate_of(&field.name);
         if function.is_some_and(|f| f != "last_non_null_value") {
             return Err(Error::invalid("an aggregate function in a partial-update table needs a sequence group")
                 .with("column", &field.name));
@@ -314,7 +311,7 @@ fn group(
             }
             continue;
         };
-        match options.field_aggregate(name).or_else(|| options.default_aggregate()) {
+        match options.aggregate_of(name) {
             Some(function) => plan.functions.push(function_plan(options, column, &wanted[column], function)?),
             None => plan.protected.push(column),
         }

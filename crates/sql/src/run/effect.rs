@@ -81,11 +81,11 @@ pub(super) fn updates<'a>(table: &Table, assigned: impl IntoIterator<Item = &'a 
 /// The function that aggregates a column.
 fn function<'a>(table: &'a Table, name: &str) -> Option<&'a str> {
     let options = &table.schema().options;
-    let own = || options.field_aggregate(name).or_else(|| options.default_aggregate());
+    let function = options.aggregate_of(name);
     match options.merge_engine().ok()? {
-        MergeEngine::Aggregate => own().filter(|_| !options.sequence_fields().contains(&name)),
+        MergeEngine::Aggregate => function.filter(|_| !options.sequence_fields().contains(&name)),
         MergeEngine::PartialUpdate => {
-            own().filter(|_| options.sequence_groups().iter().any(|(_, protected)| protected.contains(&name)))
+            function.filter(|_| options.sequence_groups().iter().any(|(_, protected)| protected.contains(&name)))
         }
         _ => None,
     }

@@ -102,6 +102,11 @@ impl Options {
         self.of_field(field, "aggregate-function")
     }
 
+    /// The aggregate function of a column, its own or the table's default.
+    pub fn aggregate_of(&self, field: &str) -> Option<&str> {
+        self.field_aggregate(field).or_else(|| self.default_aggregate())
+    }
+
     /// The aggregate function of columns without one of their own.
     pub fn default_aggregate(&self) -> Option<&str> {
         self.text(&key::FIELDS_DEFAULT_AGGREGATE_FUNCTION)

@@ -174,14 +174,13 @@ fn partial_update_deletes(schema: &TableSchema, has_groups: bool) -> Result<()> 
 fn aggregates(schema: &TableSchema, groups: Option<&HashMap<String, bool>>) -> Result<()> {
     let sequence = schema.options.sequence_fields();
     for field in &schema.fields {
-        let own = schema.options.field_aggregate(&field.name);
         // The last sequence of the whole record stands where all columns are aggregated; elsewhere it is a column like others.
         let orders = groups.is_none() && sequence.contains(&field.name.as_str());
         if schema.primary_keys.contains(&field.name) || orders {
             continue;
         }
         function_options(schema, field)?;
-        let Some(function) = own.or_else(|| schema.options.default_aggregate()) else { continue };
+        let Some(function) = schema.options.aggregate_of(&field.name) else { continue };
         let role = groups.map(|groups| groups.get(&field.name).copied());
         if role == Some(Some(false)) {
             continue;
