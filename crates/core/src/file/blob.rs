@@ -11,8 +11,8 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 use futures::StreamExt;
-use linn_format::file::DataFileMeta;
 use linn_format::file::blob::{BlobEntry, descriptor, entries, payload};
+use linn_format::file::{BATCH_BYTES, DataFileMeta};
 use linn_format::options::table::blob::{BLOB_AS_DESCRIPTOR, BLOB_DESCRIPTOR_FIELD, BLOB_VIEW_FIELD};
 use linn_format::row::BinaryRow;
 use linn_format::types::{DataField, Kind, arrow_field};
@@ -21,8 +21,6 @@ use linn_format::{BatchStream, Error, RangeReader, Result, ResultExt};
 use super::{StoredFile, place_of};
 use crate::table::Table;
 
-/// Bytes of values that end a batch.
-const BATCH_BYTES: u64 = 32 << 20;
 /// Values that lie together are read with one request up to this size.
 const REQUEST_BYTES: u64 = 8 << 20;
 
@@ -170,7 +168,7 @@ impl Column {
         let fits = left.iter().take(self.batch_size).take_while(|place| {
             let before = bytes;
             bytes = bytes.saturating_add(place.as_ref().map_or(0, |(_, range)| range.end - range.start));
-            self.as_descriptor || before == 0 || bytes <= BATCH_BYTES
+            self.as_descriptor || before == 0 || bytes <= BATCH_BYTES as u64
         });
         fits.count()
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use futures::{StreamExt, TryStreamExt};
 use linn_format::file::resolve::Resolution;
-use linn_format::file::{DataFileMeta, FileRead, FileSource, RangeReader, format_of};
+use linn_format::file::{BATCH_BYTES, DataFileMeta, FileRead, FileSource, RangeReader, format_of};
 use linn_format::predicate::Predicate;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
@@ -168,13 +168,10 @@ pub async fn read_positions(
     read_file(table, partition, bucket, file, deletion, query).await
 }
 
-/// Bytes of a file that a batch may hold.
-const BATCH_BYTES: i64 = 32 << 20;
-
 /// Rows in a batch: `most`, or fewer where even compressed rows are large.
 fn batch_rows(file: &DataFileMeta, most: usize) -> usize {
     let row = file.file_size.checked_div(file.row_count).unwrap_or(0).max(1);
-    usize::try_from(BATCH_BYTES / row).unwrap_or(most).clamp(1, most.max(1))
+    usize::try_from(BATCH_BYTES as i64 / row).unwrap_or(most).clamp(1, most.max(1))
 }
 
 async fn open(

@@ -7,6 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_row::Rows;
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use linn_format::file::BATCH_BYTES;
 use linn_format::{BatchStream, Error, Result};
 
 use super::assemble::{Assembler, Change};
@@ -119,9 +120,6 @@ pub(super) struct Order<C> {
     /// Bytes of a row, on average.
     pub(super) row_bytes: usize,
 }
-
-/// Bytes of merged rows after which they are given out, however few there are.
-const BATCH_BYTES: usize = 32 << 20;
 
 pub(super) struct Merger<C: KeyColumn> {
     /// Oldest run first, so that the run number is the last tie-break.

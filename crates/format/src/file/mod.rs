@@ -46,6 +46,9 @@ pub trait RangeReader: Send + Sync {
     async fn read(&self, range: Range<u64>) -> Result<Bytes>;
 }
 
+/// Bytes of values in a batch from which on it gets fewer rows: where rows are large, what a batch holds in memory counts.
+pub const BATCH_BYTES: usize = 32 << 20;
+
 /// What to read of one data file.
 #[derive(Debug, Clone)]
 pub struct FileRead {

@@ -18,24 +18,24 @@ use super::project::leaves;
 use super::prune::{Columns, row_groups};
 use super::source::Source;
 use super::{page, reading};
-use crate::file::{BatchStream, FileRead, RangeReader};
+use crate::file::{BATCH_BYTES, BatchStream, FileRead, RangeReader};
 use crate::predicate::Predicate;
 use crate::types::{DataField, arrow_field};
 use crate::{Error, Result, ResultExt};
 
 /// Streams the rows of a file; see [`FileFormat::read`](crate::file::FileFormat::read).
-pub(super) async fn stream(file: Arc<dyn RangeReader>, read: FileRead) -> Result<BatchStream> {
+pub(super) async fn stream(file: Arc<dyn RangeReader>, mut read: FileRead) -> Result<BatchStream> {
     let path: Arc<str> = file.path().into();
-    let mut read = read;
     let deleted = read.deleted.take().filter(|d| !d.is_empty());
     let indexed = read.filter.is_some() || deleted.is_some();
-    let mut open_file = open(Arc::clone(&file), indexed).await?;
-    let mut parts = fenced(|| parts(&open_file.metadata, &read)).context("path", &path)?.context("path", &path)?;
+    let parts_of = |open: &Open| fenced(|| parts(&open.metadata, &read)).flatten().context("path", &path);
+    let mut opened = open(Arc::clone(&file), indexed).await?;
+    let mut parts = parts_of(&opened)?;
     if parts.wants_index && !indexed {
-        open_file = open(file, true).await?;
-        parts = fenced(|| self::parts(&open_file.metadata, &read)).context("path", &path)?.context("path", &path)?;
+        opened = open(file, true).await?;
+        parts = parts_of(&opened)?;
     }
-    let Open { source, metadata } = open_file;
+    let Open { source, metadata } = opened;
     let Parts { parts, batch_rows, .. } = parts;
     let batches = futures::stream::iter(parts).then(move |part| {
         let builder = ParquetRecordBatchStreamBuilder::new_with_metadata(source.clone(), metadata.clone());
@@ -162,8 +162,6 @@ fn build(
     Ok(Built { stream, shape, filter: after })
 }
 
-/// Bytes of decoded values in a batch from which on it gets fewer rows.
-const BATCH_BYTES: usize = 32 << 20;
 /// Bytes of a large row.
 const LARGE_ROW: usize = 64 << 10;
 
