@@ -107,8 +107,10 @@ impl Join {
         let levels = Sorted::by_level(&task.below, &spec.key_fields(), &reading.encoder)?;
         let mut levels: Vec<_> = levels.into_iter().map(Cursor::new).collect();
         let opener = Opener { files: task.files.clone(), ahead: task.ahead.then(|| task.env.clone()) };
-        if let Some(bounds) = bounds(task, &reading.encoder)?.filter(|_| task.ahead) {
-            levels.iter_mut().for_each(|level| level.begin(&opener, &reading, &bounds));
+        if task.ahead {
+            let (keys, least, greatest) = bounds(task, &reading.encoder)?;
+            let within = |files: &Sorted| files.within(&keys, least?, greatest?);
+            levels.iter_mut().for_each(|level| level.begin(&opener, &reading, within(&level.files)));
         }
         Ok(Self {
             opener,
@@ -167,18 +169,15 @@ impl Older for Join {
     }
 }
 
-/// The least and the greatest key of the records that are looked up; `None` where there are none.
-fn bounds(task: &Task, encoder: &KeyEncoder) -> Result<Option<Keys>> {
-    let new: Vec<_> = task.steps.iter().flat_map(Step::files).filter(|file| file.level == 0).collect();
-    let rows: Vec<BinaryRow> = new.iter().flat_map(|file| [file.min_key.clone(), file.max_key.clone()]).collect();
+/// Keys, and which of them are the least and the greatest of the records that are looked up; `None` where there are none.
+fn bounds(task: &Task, encoder: &KeyEncoder) -> Result<(Keys, Option<usize>, Option<usize>)> {
+    let new = task.steps.iter().flat_map(Step::files).filter(|file| file.level == 0);
+    let rows: Vec<BinaryRow> = new.flat_map(|file| [file.min_key.clone(), file.max_key.clone()]).collect();
     let types: Vec<DataType> = task.spec.key_fields().iter().map(|f| f.data_type.clone()).collect();
     let keys = encoder.encode(&columns_from_rows(&rows, &types)?, rows.len())?;
     let order = |a: &usize, b: &usize| keys.compare(*a, &keys, *b);
-    let (Some(least), Some(greatest)) = ((0..rows.len()).min_by(order), (0..rows.len()).max_by(order)) else {
-        return Ok(None);
-    };
-    let rows: Vec<_> = [least, greatest].into_iter().filter_map(|at| rows.get(at).cloned()).collect();
-    encoder.encode(&columns_from_rows(&rows, &types)?, rows.len()).map(Some)
+    let (least, greatest) = ((0..rows.len()).min_by(order), (0..rows.len()).max_by(order));
+    Ok((keys, least, greatest))
 }
 
 fn gather(schema: &SchemaRef, batches: &[RecordBatch], picks: &[(usize, usize)]) -> Result<RecordBatch> {
@@ -241,9 +240,9 @@ impl Cursor {
         }
     }
 
-    /// Opens the first file that may have records of the keys within bounds, before any of them is asked for.
-    fn begin(&mut self, opener: &Opener, reading: &Reading, bounds: &Keys) {
-        let Some(at) = self.files.within(bounds) else { return };
+    /// Opens the file at a place, where there is one, before any of its keys is asked for.
+    fn begin(&mut self, opener: &Opener, reading: &Reading, at: Option<usize>) {
+        let Some(at) = at else { return };
         self.file = at;
         self.stream = self.files.file(at).map(|file| opener.open(file, &reading.fields));
     }

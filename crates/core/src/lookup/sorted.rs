@@ -52,10 +52,10 @@ impl Sorted {
         self.files.get(at)
     }
 
-    /// The first file that may have keys from the first of `bounds` to the second.
-    pub(super) fn within(&self, bounds: &Keys) -> Option<usize> {
-        let first = (0..self.files.len()).find(|at| self.place(*at, bounds, 0).is_le())?;
-        (!self.place(first, bounds, 1).is_lt()).then_some(first)
+    /// The first file that may have keys from the `least` to the `greatest` of these.
+    pub(super) fn within(&self, keys: &Keys, least: usize, greatest: usize) -> Option<usize> {
+        let first = (0..self.files.len()).find(|at| self.place(*at, keys, least).is_le())?;
+        (!self.place(first, keys, greatest).is_lt()).then_some(first)
     }
 
     /// Where a key lies: `Less` before the keys of the file at a place, `Greater` behind them.
