@@ -2,13 +2,14 @@
 //! and then written plain all the same; so a sample of the first rows of a row group decides. It changes encodings only, never
 //! values.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType as Arrow;
 use parquet::file::properties::WriterProperties;
-use parquet::schema::types::ColumnPath;
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Rows looked at, spread over the batch. Batches with fewer rows tell too little.
@@ -19,16 +20,21 @@ const DISTINCT_PER_MILLE: usize = 960;
 /// Bytes of a large value.
 const LARGE: usize = 64 << 10;
 
-/// The properties for a row group that begins with this batch.
-pub(super) fn fit(properties: &Arc<WriterProperties>, batch: &RecordBatch) -> Arc<WriterProperties> {
-    let schema = batch.schema_ref();
-    let unfit: Vec<ColumnPath> = schema
-        .fields()
+/// The properties for a row group that begins with this batch, whose leaf columns are `leaves`.
+pub(super) fn fit(
+    properties: &Arc<WriterProperties>,
+    leaves: &SchemaDescriptor,
+    batch: &RecordBatch,
+) -> Arc<WriterProperties> {
+    let mut values = Vec::with_capacity(leaves.num_columns());
+    batch.columns().iter().for_each(|column| leaves_of(column, &mut values));
+    let unfit: Vec<ColumnPath> = leaves
+        .columns()
         .iter()
-        .zip(batch.columns())
-        .map(|(field, column)| (ColumnPath::new(vec![field.name().clone()]), column))
-        .filter(|(path, column)| properties.dictionary_enabled(path) && (is_large(column) || hardly_repeats(column)))
-        .map(|(path, _)| path)
+        .map(|leaf| leaf.path())
+        .zip(&values)
+        .filter(|(path, values)| properties.dictionary_enabled(path) && (is_large(values) || hardly_repeats(values)))
+        .map(|(path, _)| path.clone())
         .collect();
     if unfit.is_empty() {
         return Arc::clone(properties);
@@ -37,6 +43,41 @@ pub(super) fn fit(properties: &Arc<WriterProperties>, batch: &RecordBatch) -> Ar
     Arc::new(
         unfit.into_iter().fold(builder, |builder, path| builder.set_column_dictionary_enabled(path, false)).build(),
     )
+}
+
+/// The values of the leaves of a column, in the order of the schema, those of lists and maps without what lies outside of them.
+fn leaves_of(column: &ArrayRef, leaves: &mut Vec<ArrayRef>) {
+    match column.data_type() {
+        Arrow::List(_) => {
+            if let Some(list) = column.as_list_opt::<i32>() {
+                let Range { start, end } = within(list.value_offsets());
+                leaves_of(&list.values().slice(start, end - start), leaves);
+            }
+        }
+        Arrow::Map(..) => {
+            if let Some(map) = column.as_map_opt() {
+                let Range { start, end } = within(map.value_offsets());
+                map.entries().slice(start, end - start).columns().iter().for_each(|field| leaves_of(field, leaves));
+            }
+        }
+        Arrow::FixedSizeList(..) => {
+            if let Some(list) = column.as_fixed_size_list_opt() {
+                leaves_of(list.values(), leaves);
+            }
+        }
+        Arrow::Struct(_) => {
+            if let Some(row) = column.as_struct_opt() {
+                row.columns().iter().for_each(|field| leaves_of(field, leaves));
+            }
+        }
+        _ => leaves.push(Arc::clone(column)),
+    }
+}
+
+/// Where the elements of lists lie.
+fn within(offsets: &[i32]) -> Range<usize> {
+    let at = |offset: Option<&i32>| offset.and_then(|offset| usize::try_from(*offset).ok()).unwrap_or(0);
+    at(offsets.first())..at(offsets.last())
 }
 
 /// Whether a dictionary of 1 MiB would be full after a few values, of which it holds the last one whole.
@@ -63,7 +104,7 @@ fn hardly_repeats(column: &ArrayRef) -> bool {
     sampled > SAMPLE / 4 && hashes.len() * 1000 > sampled * DISTINCT_PER_MILLE
 }
 
-/// Hashes of values; `None` for types whose columns never have a dictionary or have several leaves.
+/// Hashes of values; `None` for types whose columns never have a dictionary.
 fn hashes(column: &ArrayRef, rows: impl Iterator<Item = usize>) -> Option<Vec<u64>> {
     match column.data_type() {
         Arrow::Utf8 => {
@@ -86,20 +127,32 @@ fn hashes(column: &ArrayRef, rows: impl Iterator<Item = usize>) -> Option<Vec<u6
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{Int64Array, StringArray};
+    use arrow_array::{Int64Array, ListArray, MapArray, StringArray, StructArray};
+    use arrow_buffer::OffsetBuffer;
+    use arrow_schema::{Field, Fields};
 
     use super::*;
+    use crate::file::parquet::schema::{Nanos, message};
+    use crate::types::{DataField, DataType};
+
+    fn decides(column: &ArrayRef, sql: &str, dictionary: &[bool]) {
+        let fields = [DataField::new(0, "c", DataType::parse(sql).unwrap())];
+        let leaves = message(&fields, Nanos::Bytes).unwrap();
+        let fitted = |properties: WriterProperties, column: &ArrayRef| {
+            let batch = RecordBatch::try_from_iter([("c", Arc::clone(column))]).unwrap();
+            let properties = fit(&Arc::new(properties), &leaves, &batch);
+            leaves.columns().iter().map(|leaf| properties.dictionary_enabled(leaf.path())).collect::<Vec<_>>()
+        };
+        assert_eq!(fitted(WriterProperties::builder().build(), column), dictionary, "{sql}");
+        let sliced = column.slice(1, column.len() - 1);
+        assert_eq!(fitted(WriterProperties::builder().build(), &sliced), dictionary, "{sql}, sliced");
+        let never = WriterProperties::builder().set_dictionary_enabled(false).build();
+        assert!(fitted(never, column).iter().all(|enabled| !enabled));
+    }
 
     fn check(column: impl Array + 'static, dictionary: bool) {
-        let column: ArrayRef = Arc::new(column);
-        let batch = RecordBatch::try_from_iter([("c", column.clone())]).unwrap();
-        let path = ColumnPath::from("c");
-        let fitted = fit(&Arc::new(WriterProperties::builder().build()), &batch);
-        assert_eq!(fitted.dictionary_enabled(&path), dictionary);
-        let sliced = fit(&Arc::new(WriterProperties::builder().build()), &batch.slice(1, batch.num_rows() - 1));
-        assert_eq!(sliced.dictionary_enabled(&path), dictionary);
-        let never = Arc::new(WriterProperties::builder().set_dictionary_enabled(false).build());
-        assert!(!fit(&never, &batch).dictionary_enabled(&path));
+        let sql = if column.data_type() == &Arrow::Utf8 { "STRING" } else { "BIGINT" };
+        decides(&(Arc::new(column) as ArrayRef), sql, &[dictionary]);
     }
 
     #[test]
@@ -116,5 +169,27 @@ mod tests {
         check(StringArray::from_iter_values((0..20).map(|_| "x".repeat(100_000))), false);
         // Too few to tell.
         check(Int64Array::from_iter_values(0..1000), true);
+    }
+
+    #[test]
+    fn leaves_of_nested_columns_are_looked_at_one_by_one() {
+        let lists = |values: ArrayRef| -> ArrayRef {
+            let offsets = OffsetBuffer::from_repeated_length(2, values.len() / 2);
+            let element = Arc::new(Field::new("element", values.data_type().clone(), true));
+            Arc::new(ListArray::new(element, offsets, values, None))
+        };
+        let unique: ArrayRef = Arc::new(StringArray::from_iter_values((0..20_000).map(|i| format!("value-{i}"))));
+        let few: ArrayRef = Arc::new(StringArray::from_iter_values((0..20_000).map(|i| format!("city-{}", i % 100))));
+        decides(&lists(unique.clone()), "ARRAY<STRING>", &[false]);
+        decides(&lists(few.clone()), "ARRAY<STRING>", &[true]);
+        let fields = Fields::from(vec![Field::new("u", Arrow::Utf8, true), Field::new("f", Arrow::Utf8, true)]);
+        let rows: ArrayRef = Arc::new(StructArray::new(fields.clone(), vec![unique.clone(), few.clone()], None));
+        decides(&rows, "ROW<u STRING, f STRING>", &[false, true]);
+        decides(&lists(rows), "ARRAY<ROW<u STRING, f STRING>>", &[false, true]);
+        let fields = Fields::from(vec![Field::new("key", Arrow::Utf8, false), Field::new("value", Arrow::Utf8, true)]);
+        let entries = StructArray::new(fields.clone(), vec![few, unique], None);
+        let entry = Arc::new(Field::new("key_value", Arrow::Struct(fields), false));
+        let map = MapArray::new(entry, OffsetBuffer::from_repeated_length(2, 10_000), entries, None, false);
+        decides(&(Arc::new(map) as ArrayRef), "MAP<STRING, STRING>", &[true, false]);
     }
 }

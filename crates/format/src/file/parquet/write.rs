@@ -74,7 +74,8 @@ impl Writer {
     fn append(&mut self, batch: &RecordBatch) -> Result<()> {
         if self.group.is_empty() {
             let group = self.file.flushed_row_groups().len();
-            let columns = factory(&self.leaves, dictionary::fit(&self.properties, batch), &self.schema)?;
+            let properties = dictionary::fit(&self.properties, &self.leaves, batch);
+            let columns = factory(&self.leaves, properties, &self.schema)?;
             self.group = columns.create_column_writers(group).map_err(writing)?;
         }
         let mut writers = self.group.as_mut_slice();
