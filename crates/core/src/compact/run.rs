@@ -18,7 +18,7 @@ use super::files::{BucketFiles, Output, Sink, give_up, read_run};
 use super::plan::Step;
 use crate::lookup::{Below, LookupFiles, Marks, Shape};
 use crate::merge::{Before, Columns, How, MergeSpec, Merged, Section, SizedRun, SpillLimit, bounded, merge_changes};
-use crate::read::prefetch;
+use crate::read::{has_huge_rows, prefetch};
 use crate::seam::Env;
 use crate::vector::BucketVectors;
 
@@ -79,14 +79,11 @@ struct Sinks {
     changes: Option<Box<dyn Sink>>,
 }
 
-/// Bytes of a row of which no batches should wait in queues.
-const HUGE_ROW: i64 = 16 << 20;
-
 impl Task {
     /// The same with all cores, unless rows are so large that each batch which waits for another core is felt.
     pub(crate) fn ahead(&self) -> Self {
-        let is_huge = |file: &Arc<DataFileMeta>| file.file_size / file.row_count.max(1) >= HUGE_ROW;
-        Self { ahead: !self.steps.iter().flat_map(Step::files).chain(&self.below).any(is_huge), ..self.clone() }
+        let mut files = self.steps.iter().flat_map(Step::files).chain(&self.below);
+        Self { ahead: !files.any(|file| has_huge_rows(file)), ..self.clone() }
     }
 
     /// Runs it.

@@ -23,6 +23,7 @@ use linn_format::types::{DataField, arrow_schema};
 use linn_format::{BatchStream, Error, Result};
 
 pub use change::kinds_of;
+pub(crate) use prefetch::has_huge_rows;
 pub use prefetch::prefetch;
 
 use crate::file::{FileQuery, Tolerance, check_blobs, matching, read_file, read_group, row_groups};
@@ -350,7 +351,9 @@ impl Read {
         let env = inner.table.env();
         let run = |files: Vec<Arc<DataFileMeta>>| {
             let bytes = files.iter().map(|f| u64::try_from(f.file_size).unwrap_or(0)).sum();
-            let stream = prefetch(env, self.chain(files, split, fields.clone(), key_filter.clone(), false));
+            let ahead = !files.iter().any(|file| has_huge_rows(file));
+            let rows = self.chain(files, split, fields.clone(), key_filter.clone(), false);
+            let stream = if ahead { prefetch(env, rows) } else { rows };
             SizedRun { stream, bytes }
         };
         let runs = runs.into_iter().map(run).collect();

@@ -12,8 +12,11 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_schema::DataType as Arrow;
+use bytes::Bytes;
 
 use super::StatsMode;
+use super::mode::{cut_bytes, cut_text};
 use crate::datum::Datum;
 use crate::types::{DataField, DataType, Kind};
 use crate::{Error, Result, ResultExt};
@@ -114,11 +117,25 @@ impl Column {
             (self.unordered, self.min, self.max) = (true, None, None);
             return Ok(());
         }
-        let value = |row| Datum::from_array(array, row, &self.data_type);
-        let (min, max) = (value(extremes.min)?, value(extremes.max)?);
+        let (min, max) = (self.value(array, extremes.min)?, self.value(array, extremes.max)?);
         widen(&mut self.min, min, Ordering::Less);
         widen(&mut self.max, max, Ordering::Greater);
         Ok(())
+    }
+
+    /// The value of a row, as much of it as the mode keeps of a bound: it may be large.
+    fn value(&self, array: &ArrayRef, row: usize) -> Result<Option<Datum>> {
+        Ok(match (self.mode, array.data_type()) {
+            (StatsMode::Truncate(length), Arrow::Utf8) => {
+                let text = array.as_string_opt::<i32>().map(|texts| texts.value(row));
+                text.map(|text| Datum::String(cut_text(text, length).to_owned()))
+            }
+            (StatsMode::Truncate(length), Arrow::Binary) => {
+                let bytes = array.as_binary_opt::<i32>().map(|binaries| binaries.value(row));
+                bytes.map(|bytes| Datum::Bytes(Bytes::copy_from_slice(cut_bytes(bytes, length))))
+            }
+            _ => Datum::from_array(array, row, &self.data_type)?,
+        })
     }
 
     fn finish(self) -> ColumnStats {

@@ -47,6 +47,16 @@ impl StatsMode {
     }
 }
 
+/// As much of a text as tells its bounds of `length` characters: whether it is longer, too.
+pub(super) fn cut_text(text: &str, length: usize) -> &str {
+    text.char_indices().nth(length.saturating_add(1)).map_or(text, |(end, _)| &text[..end])
+}
+
+/// As much of bytes as tells their bounds of `length` bytes: whether there are more, too.
+pub(super) fn cut_bytes(bytes: &[u8], length: usize) -> &[u8] {
+    &bytes[..bytes.len().min(length.saturating_add(1))]
+}
+
 fn cut_min(value: Datum, length: usize) -> Datum {
     match value {
         Datum::String(text) => Datum::String(text.chars().take(length).collect()),

@@ -45,6 +45,24 @@ fn strings_are_cut_by_characters() {
     assert_eq!(strings(&["abc"], StatsMode::Counts), (None, None));
 }
 
+proptest! {
+    #[test]
+    fn cut_bounds_are_those_of_the_true_extremes(values in prop::collection::vec("[aä\u{10ffff}]{0,4}", 1..6), length in 1_usize..4) {
+        let mode = StatsMode::Truncate(length);
+        let texts: Vec<&str> = values.iter().map(String::as_str).collect();
+        let datum = |value: Option<&&str>| value.map(|text| Datum::String((*text).to_owned()));
+        let (min, max) = mode.bounds(datum(texts.iter().min()), datum(texts.iter().max()));
+        let stats = collect(Arc::new(StringArray::from(texts.clone())), Kind::Varchar(99), mode);
+        prop_assert_eq!((stats.min, stats.max), (min, max));
+
+        let datum = |value: Option<&&str>| value.map(|text| Datum::Bytes(text.as_bytes().to_vec().into()));
+        let (min, max) = mode.bounds(datum(texts.iter().min()), datum(texts.iter().max()));
+        let binaries = BinaryArray::from_iter_values(&texts);
+        let stats = collect(Arc::new(binaries), Kind::Varbinary(99), mode);
+        prop_assert_eq!((stats.min, stats.max), (min, max));
+    }
+}
+
 #[test]
 fn binaries_are_cut_by_bytes() {
     let bytes = |value: &[u8]| {

@@ -1,6 +1,6 @@
-//! Which columns a dictionary is worth trying for. One whose values hardly repeat would be hashed until the dictionary is full,
-//! and then written plain all the same; so a sample of the first rows of a row group decides. It changes encodings only, never
-//! values.
+//! Which columns a dictionary is worth trying for, and which statistics. One whose values hardly repeat would be hashed until
+//! the dictionary is full, and then written plain all the same; so a sample of the first rows of a row group decides. It changes
+//! encodings only, never values.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType as Arrow;
-use parquet::file::properties::WriterProperties;
-use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::schema::types::SchemaDescriptor;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Rows looked at, spread over the batch. Batches with fewer rows tell too little.
@@ -28,21 +28,22 @@ pub(super) fn fit(
 ) -> Arc<WriterProperties> {
     let mut values = Vec::with_capacity(leaves.num_columns());
     batch.columns().iter().for_each(|column| leaves_of(column, &mut values));
-    let unfit: Vec<ColumnPath> = leaves
-        .columns()
-        .iter()
-        .map(|leaf| leaf.path())
-        .zip(&values)
-        .filter(|(path, values)| properties.dictionary_enabled(path) && (is_large(values) || hardly_repeats(values)))
-        .map(|(path, _)| path.clone())
-        .collect();
-    if unfit.is_empty() {
-        return Arc::clone(properties);
+    let mut fitted: Option<WriterPropertiesBuilder> = None;
+    for (leaf, values) in leaves.columns().iter().zip(&values) {
+        let (path, large) = (leaf.path(), is_large(values));
+        let no_dictionary = properties.dictionary_enabled(path) && (large || hardly_repeats(values));
+        if !large && !no_dictionary {
+            continue;
+        }
+        let builder = fitted.take().unwrap_or_else(|| WriterProperties::clone(properties).into_builder());
+        let builder = builder.set_column_dictionary_enabled(path.clone(), false);
+        fitted = Some(match large {
+            // Bounds are cut when they are written, but held whole until then.
+            true => builder.set_column_statistics_enabled(path.clone(), EnabledStatistics::None),
+            false => builder,
+        });
     }
-    let builder = WriterProperties::clone(properties).into_builder();
-    Arc::new(
-        unfit.into_iter().fold(builder, |builder, path| builder.set_column_dictionary_enabled(path, false)).build(),
-    )
+    fitted.map_or_else(|| Arc::clone(properties), |builder| Arc::new(builder.build()))
 }
 
 /// The values of the leaves of a column, in the order of the schema, those of lists and maps without what lies outside of them.

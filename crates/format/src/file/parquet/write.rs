@@ -22,12 +22,15 @@ use super::dictionary;
 use super::property::{Properties, properties};
 use super::schema::{INT96_LENGTH, Nanos, message};
 use super::writing;
-use crate::file::{FileWrite, FileWriter};
+use crate::file::{BATCH_BYTES, FileWrite, FileWriter};
 use crate::types::{arrow_schema, narrowed};
 use crate::{Error, Result, ResultExt};
 
 /// Rows that are encoded in one go, so that row groups end near their size.
 const SLICE: usize = 64 << 10;
+
+/// Bytes of a batch from which on it counts whether a row group ends before or after it.
+const LARGE_BATCH: usize = BATCH_BYTES / 2;
 
 /// A file being written.
 pub(super) struct Writer {
@@ -72,6 +75,12 @@ impl Writer {
     }
 
     fn append(&mut self, batch: &RecordBatch) -> Result<()> {
+        // Of large rows one more would make the row group much larger.
+        let bytes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size());
+        let bytes = bytes.sum::<std::result::Result<usize, _>>()?;
+        if bytes >= LARGE_BATCH && self.group_rows > 0 && self.buffered() + bytes > self.block_size {
+            self.flush()?;
+        }
         if self.group.is_empty() {
             let group = self.file.flushed_row_groups().len();
             let properties = dictionary::fit(&self.properties, &self.leaves, batch);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{BinaryArray, Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, BinaryArray, Int64Array, RecordBatch};
+use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::{Memory, file_read, read, write};
 use crate::datum::Datum;
@@ -68,4 +69,26 @@ fn deleted_and_filtered_rows_are_left_out_of_it() {
     let got = read(&file, some).unwrap();
     let late = |row: &u32| alive(row) && *row > 70;
     assert_eq!(arrow_select::concat::concat_batches(batch.schema_ref(), &got).unwrap(), kept(&late));
+}
+
+#[test]
+fn row_groups_of_large_rows_end_before_they_are_too_large() {
+    let row = |k: i64| {
+        let columns: Vec<ArrayRef> =
+            vec![Arc::new(Int64Array::from(vec![k])), Arc::new(BinaryArray::from_vec(vec![&[7; 17 << 20]]))];
+        RecordBatch::try_new(arrow_schema(&fields()).unwrap(), columns).unwrap()
+    };
+    let rows: Vec<_> = (0..5).map(row).collect();
+    let options = [("file.block-size", "40 mb"), ("parquet.compression", "none")];
+    let bytes = write(&fields(), &rows, &options).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(bytes.clone())).unwrap();
+    let groups: Vec<_> = metadata.row_groups().iter().map(|group| group.num_rows()).collect();
+    assert_eq!(groups, [2, 2, 1]);
+    // The bounds of large values would be held whole.
+    for group in metadata.row_groups() {
+        let known: Vec<_> = group.columns().iter().map(|column| column.statistics().is_some()).collect();
+        assert_eq!(known, [true, false]);
+    }
+    let got = read(&Memory::new(bytes), file_read(&fields())).unwrap();
+    assert_eq!(arrow_select::concat::concat_batches(rows[0].schema_ref(), &got).unwrap().num_rows(), 5);
 }
