@@ -214,7 +214,7 @@ impl Table {
                     let lines = &message.compact_index_changes;
                     task.give_up(compact_before, compact_after, compact_changelog, lines).await;
                 }
-                Err(e)
+                Err(e.with("table", self.name()))
             }
         }
     }

@@ -4,8 +4,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType,
+    Decimal128Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{DataType as ArrowType, TimeUnit};
@@ -19,6 +18,7 @@ use linn_format::{Error, Result, SchemaId};
 
 /// From this number on a BIGINT means milliseconds, below it seconds.
 const MILLIS_FROM: i64 = 1_000_000_000_000;
+const NANOS_OF_SECOND: i128 = 1_000_000_000;
 
 /// When the rows of a table expire.
 #[derive(Debug, Clone)]
@@ -125,7 +125,12 @@ fn times(column: &ArrayRef) -> Result<Box<dyn Fn(usize) -> Option<i64> + '_>> {
         ArrowType::Timestamp(TimeUnit::Second, _) => per_second!(TimestampSecondType, 1),
         ArrowType::Timestamp(TimeUnit::Millisecond, _) => per_second!(TimestampMillisecondType, 1_000),
         ArrowType::Timestamp(TimeUnit::Microsecond, _) => per_second!(TimestampMicrosecondType, 1_000_000),
-        ArrowType::Timestamp(TimeUnit::Nanosecond, _) => per_second!(TimestampNanosecondType, 1_000_000_000),
+        // Timestamps of more than six digits (decision 0003): seconds with nanoseconds behind the point.
+        ArrowType::Decimal128(_, 9) => {
+            let array = column.as_primitive::<Decimal128Type>();
+            let seconds = |wide: i128| i64::try_from(wide.div_euclid(NANOS_OF_SECOND)).unwrap_or(i64::MAX);
+            Ok(Box::new(move |row| array.is_valid(row).then(|| seconds(array.value(row)))))
+        }
         other => Err(Error::internal(format!("rows expire by a column of type {other}"))),
     }
 }

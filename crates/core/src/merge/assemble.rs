@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_cast::display::array_value_to_string;
-use linn_format::Result;
+use linn_format::{Error, Result};
 
 use super::beside::Columns;
 use super::changelog::{Changelog, Merged};
 use super::engine::MergeEngine;
 use super::function::Unfolded;
 use super::output::Output;
-use super::source::{Pick, Record, Source, is_retract, retain};
+use super::source::{Record, Source, is_retract, retain};
 use super::spec::MergeSpec;
 
 /// What a group of records changes for those who follow the table.
@@ -169,15 +169,6 @@ impl Assembler {
         }
     }
 
-    /// The key of a row, for people.
-    fn key(&self, pick: Pick) -> Result<String> {
-        let columns = self.sources.get(pick.source as usize).map(|s| s.columns.as_slice()).unwrap_or_default();
-        let keys = self.spec.key_columns().iter().filter_map(|&at| columns.get(at));
-        let texts: Vec<String> =
-            keys.map(|column| Ok(array_value_to_string(column, pick.row as usize)?)).collect::<Result<_>>()?;
-        Ok(texts.join(", "))
-    }
-
     /// The rows merged since the last call; `None` when there are none.
     pub(crate) fn take_batch(&mut self) -> Result<Option<RecordBatch>> {
         Ok(self.take()?.rows)
@@ -185,19 +176,17 @@ impl Assembler {
 
     /// The rows merged and the changes told since the last call.
     pub(crate) fn take(&mut self) -> Result<Merged> {
-        let settled = match self.engine.settle(self.beside) {
-            Ok(settled) => settled,
-            Err(Unfolded { error, at: Some(pick) }) => return Err(error.with("key", self.key(pick)?)),
-            Err(Unfolded { error, at: None }) => return Err(error),
-        };
-        let schema = self.spec.output_schema();
+        let spec = &self.spec;
+        let settled = self.engine.settle(self.beside).map_err(|unfolded| named(spec, &self.sources, unfolded))?;
+        let schema = spec.output_schema();
         let (sources, columns, selection_of) = (&self.sources, &self.columns, &self.selection_of);
         let beside = self.beside;
         let gather = |output: &mut Output| {
             if output.len() == 0 {
                 return Ok(None);
             }
-            output.gather(sources, schema, columns, selection_of, &settled, beside).map(Some)
+            let gathered = output.gather(sources, schema, columns, selection_of, &settled, beside);
+            gathered.map(Some).map_err(|unfolded| named(spec, sources, unfolded))
         };
         let rows = gather(&mut self.output)?;
         let changes = match &mut self.changelog {
@@ -205,5 +194,18 @@ impl Assembler {
             None => None,
         };
         Ok(Merged { rows, changes })
+    }
+}
+
+/// The error of values that cannot be folded, with their key where it is known.
+fn named(spec: &MergeSpec, sources: &[Source], unfolded: Unfolded) -> Error {
+    let Unfolded { error, at } = unfolded;
+    let Some(pick) = at else { return error };
+    let columns = sources.get(pick.source as usize).map(|s| s.columns.as_slice()).unwrap_or_default();
+    let keys = spec.key_columns().iter().filter_map(|&at| columns.get(at));
+    let texts: Result<Vec<String>> = keys.map(|key| Ok(array_value_to_string(key, pick.row as usize)?)).collect();
+    match texts {
+        Ok(texts) => error.with("key", texts.join(", ")),
+        Err(_) => error,
     }
 }

@@ -16,7 +16,7 @@ use linn_format::{Error, Result};
 
 use super::beside::Columns;
 use super::engine::Settled;
-use super::function::Computed;
+use super::function::{Computed, Unfolded};
 use super::source::{Cell, Pick, Source};
 
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +87,7 @@ impl Output {
         selection_of: &[Option<usize>],
         settled: &[Settled],
         beside: Columns,
-    ) -> Result<RecordBatch> {
+    ) -> Result<RecordBatch, Unfolded> {
         let base = Base::new(&self.stretches, self.rows, !self.folded.is_empty());
         let inputs = |at: usize| -> Result<Vec<&dyn Array>> {
             let missing = || Error::internal("a source lacks a column");
@@ -132,12 +132,14 @@ impl Output {
         let mut arrays: Vec<ArrayRef> = arrays.into_iter().flatten().collect();
         for (array, field) in arrays.iter().zip(schema.fields()) {
             if !field.is_nullable() && array.null_count() > 0 {
-                return Err(Error::invalid("a NOT NULL column becomes null by what is taken back")
-                    .with("column", field.name())
-                    .with_hint(format!(
-                        "set 'fields.{}.ignore-retract' to 'true', or make it nullable",
-                        field.name()
-                    )));
+                let null = (0..array.len()).find(|&row| array.is_null(row));
+                let at = null.and_then(|row| base.index.as_deref()?.get(row));
+                let at = at.map(|&(source, row)| Pick { source: source as u32, row: row as u32 });
+                let name = field.name();
+                let error = Error::invalid("a NOT NULL column becomes null by what is taken back")
+                    .with("column", name)
+                    .with_hint(format!("set 'fields.{name}.ignore-retract' to 'true', or make it nullable"));
+                return Err(Unfolded { error, at });
             }
         }
         arrays.push(Arc::new(base.sequence(sources)));
@@ -146,7 +148,7 @@ impl Output {
         self.stretches.clear();
         self.rows = 0;
         self.folded.clear();
-        RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map_err(Error::from)
+        Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options).map_err(Error::from)?)
     }
 }
 

@@ -114,6 +114,17 @@ fn rows_wait_until_a_compaction() {
     });
 }
 
+/// Avro has no LZ4: rows wait in files of the table's own format then.
+#[test]
+fn rows_wait_with_the_compression_of_level_0() {
+    block_on(async {
+        let table = postponed(&[("file.compression.per.level", "0:lz4")]).await;
+        stream(&table, 1, &[1, 2], "a").await;
+        compact(&table, true).await;
+        assert_eq!(read(&table).await, expected([1, 2], "a"));
+    });
+}
+
 /// With `postpone.merge-on-read` reads see at any time what they will see when all rows are placed.
 #[test]
 fn what_waits_is_shown_when_asked_for() {

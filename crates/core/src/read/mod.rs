@@ -20,7 +20,7 @@ use linn_format::file::resolve::Resolution;
 use linn_format::file::{DataFileMeta, key_value_batch_fields};
 use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, arrow_schema};
-use linn_format::{BatchStream, Error, Result};
+use linn_format::{BatchStream, Error, Result, ResultExt};
 
 pub use change::kinds_of;
 pub(crate) use prefetch::has_huge_rows;
@@ -267,7 +267,11 @@ impl Read {
         };
         let columns = inner.fields.len();
         let this = Arc::clone(inner);
-        let rows = rows.map(move |batch| this.shown(&rows::take_columns(&batch?, columns)?)).boxed();
+        let shown = move |batch: Result<RecordBatch>| {
+            let batch = batch.and_then(|batch| this.shown(&rows::take_columns(&batch, columns)?));
+            batch.context("table", this.table.name())
+        };
+        let rows = rows.map(shown).boxed();
         Ok(match inner.limit {
             Some(limit) => rows::limit(rows, limit),
             None => rows,

@@ -173,7 +173,9 @@ impl Table {
         let prefix = format!("{}-u-{user}-s-{number}-w-", self.options().data_file_prefix());
         let mut options: Options = [("data-file.prefix", prefix.as_str())].into_iter().collect();
         let fields = KeyValueLayout::of(self.schema())?.fields().to_vec();
-        let (compression, zstd_level) = (self.options().file_compression().to_owned(), self.options().zstd_level()?);
+        // Whatever waits is of level 0.
+        let compression = self.options().file_compression_of_level(0)?.to_owned();
+        let zstd_level = self.options().zstd_level()?;
         let write = FileWrite {
             fields,
             compression,

@@ -70,6 +70,7 @@ async fn regress_an_overflow_is_an_error_and_never_wraps() {
         let error = case.try_commit(&rows).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
         assert!(error.to_string().contains("overflow") && error.to_string().contains('v'), "{error}");
+        assert!(error.to_string().contains("key: 1"), "{error}");
         // Nothing was committed, and another writer goes on.
         case.commit(&["+I(1,5)"]).await;
         assert_eq!(case.rows().await, ["1,5"]);
@@ -89,10 +90,16 @@ async fn an_overflow_of_a_read_or_a_compaction_is_an_error_of_its_column() {
     let outcome = linn_core::read::collect(read.stream(&split).await.unwrap()).await;
     let error = outcome.unwrap_err();
     assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("overflow"), "{error}");
-    assert!(error.to_string().contains("column: v"), "{error}");
+    let said = |error: &linn_format::Error| {
+        let text = error.to_string();
+        let parts = ["INT", "column: v", "key: 1", "table: db.t"];
+        parts.iter().all(|part| text.contains(part)) && error.hint().is_some_and(|hint| hint.contains("wider"))
+    };
+    assert!(said(&error), "{error:?}");
     let levels = case.levels().await;
     let error = case.table.compact(None, true).await.unwrap_err();
     assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("overflow"), "{error}");
+    assert!(said(&error), "{error:?}");
     assert_eq!(case.levels().await, levels);
     assert_eq!(case.select(&["k"], None).await, ["1", "2"]);
 }
@@ -107,6 +114,7 @@ async fn regress_a_null_that_a_retraction_leaves_in_a_not_null_column_is_named()
     case.commit(&["-U(1,5)"]).await;
     let error = case.table.compact(None, true).await.unwrap_err();
     assert!(error.kind() == ErrorKind::Invalid && error.to_string().contains("column: v"), "{error}");
+    assert!(error.to_string().contains("key: 1"), "{error}");
     assert!(error.hint().is_some_and(|h| h.contains("fields.v.ignore-retract")), "{error:?}");
     case.commit(&["+U(1,6)"]).await;
     case.compact(true).await;

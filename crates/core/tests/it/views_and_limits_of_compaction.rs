@@ -13,6 +13,24 @@ async fn old_rows_leave_with_a_compaction() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn old_rows_leave_by_a_time_of_every_type() {
+    let (old, new) = ("2001-01-01 00:00:00", "2200-01-01 00:00:00");
+    let times = ["", " WITH LOCAL TIME ZONE"];
+    let stamps = times.iter().flat_map(|zone| [0, 3, 6, 9].map(|digits| format!("TIMESTAMP({digits}){zone}")));
+    let types = stamps.map(|sql| (sql, old, new)).chain([("BIGINT".to_owned(), "1000", "7000000000000")]);
+    for (sql, old, new) in types {
+        let options = [("record-level.expire-time", "1 d"), ("record-level.time-field", "at")];
+        let mut case = Case::new(&format!("k INT, at {sql}"), "k", &options).await;
+        case.commit(&[&format!("+I(1,{old})"), &format!("+I(2,{new})")]).await;
+        // Of a file alone nothing is known to have expired where it has no statistics.
+        case.commit(&["+I(3,NULL)"]).await;
+        case.compact(true).await;
+        let keys: Vec<String> = case.select(&["k"], None).await;
+        assert_eq!(keys, ["2", "3"], "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn many_runs_are_merged_over_spills() {
     let sum = [("merge-engine", "aggregation"), ("fields.v.aggregate-function", "sum"), ("write-only", "true")];
     let mut case = Case::new("k INT, v INT", "k", &sum).await;

@@ -41,6 +41,7 @@ fn numbers(options: &Options) -> Result<()> {
     options.postpone_max_fixed_buckets()?;
     options.postpone_rescale_load_factor()?;
     options.postpone_target_row_num_per_bucket()?;
+    options.postpone_target_size_per_bucket()?;
     Ok(())
 }
 

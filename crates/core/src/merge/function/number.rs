@@ -9,7 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::DataType as ArrowType;
 use linn_format::types::{Kind, arrow_type};
-use linn_format::{Error, Result, ResultExt};
+use linn_format::{Error, Result};
 
 use super::decimal::DecimalArithmetic;
 use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key};
@@ -168,10 +168,23 @@ impl<A: Arithmetic> Number<A> {
         };
         match result {
             Some(value) => Ok(Some(value)),
-            None => Err(Error::invalid("arithmetic overflow, or a division without a finite result"))
-                .context("column", &self.plan.field.name)
-                .context("function", &self.plan.function),
+            None => Err(self.failure(matches!(fold, Fold::Retract(_)))),
         }
+    }
+
+    /// Why there is no result.
+    fn failure(&self, retract: bool) -> Error {
+        let FunctionPlan { field, function, .. } = &self.plan;
+        let data_type = field.data_type.clone().with_nullable(true);
+        let ignore = format!("set 'fields.{}.ignore-retract' to 'true' to leave retractions out", field.name);
+        let (what, hint) = match (self.operation, retract) {
+            (Operation::Product, true) => ("what is taken back does not divide the product".to_owned(), ignore),
+            _ => (
+                format!("arithmetic overflow: the {function} does not fit into {data_type}"),
+                "alter the column to a wider type, or overwrite the rows".to_owned(),
+            ),
+        };
+        Error::invalid(what).with("column", &field.name).with("function", function).with_hint(hint)
     }
 
     /// What the steps of one key come to.

@@ -140,6 +140,7 @@ fn tables_that_nobody_could_write_to_are_not_made() {
         (&[("dynamic-bucket.target-row-num", "0")], "dynamic-bucket.target-row-num"),
         (&[("dynamic-bucket.initial-buckets", "-1")], "dynamic-bucket.initial-buckets"),
         (&[("dynamic-bucket.max-buckets", "-2")], "dynamic-bucket.max-buckets"),
+        (&[("postpone.target-size-per-bucket", "0 b")], "postpone.target-size-per-bucket"),
         (&[("record-level.expire-time", "1 d")], "record-level.time-field"),
         (&[("file.compression", "tar")], "file.compression"),
         (&[("file.compression.per.level", "0:zstd,5:tar")], "file.compression"),
