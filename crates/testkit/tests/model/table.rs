@@ -133,11 +133,6 @@ pub(crate) fn layouts() -> impl Strategy<Value = Layout> {
     })
 }
 
-/// Types that ORC files are not written with.
-fn is_for_orc(sql: &str) -> bool {
-    !["DECIMAL", "ARRAY", "MAP", "ROW"].iter().any(|t| sql.starts_with(t))
-}
-
 /// A table of a scenario in one layout.
 pub(crate) struct Made {
     pub(crate) schema: TableSchema,
@@ -157,21 +152,9 @@ impl Layout {
             other => other,
         };
         let vectors = self.vectors && !first && producer != "full-compaction";
-        let columns: Vec<Column> =
-            scenario.columns.iter().filter(|c| self.format != "orc" || is_for_orc(c.sql)).cloned().collect();
-        let kept = |key: &str| {
-            let column = key
-                .strip_prefix("fields.")
-                .and_then(|k| k.split('.').next())
-                .filter(|c| *c != "default-aggregate-function");
-            column.is_none_or(|c| c.split(',').all(|c| c == "d" || columns.iter().any(|known| known.name == c)))
-        };
-        let mut options: Vec<(String, String)> = scenario
-            .options
-            .iter()
-            .filter(|(key, _)| kept(key))
-            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-            .collect();
+        let columns = scenario.columns.clone();
+        let mut options: Vec<(String, String)> =
+            scenario.options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let mut set = |key: &str, value: &str| options.push((key.to_owned(), value.to_owned()));
         set("bucket", &self.buckets.to_string());
         set("file.format", self.format);

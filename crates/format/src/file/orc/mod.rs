@@ -1,8 +1,8 @@
-//! ORC data files through `orc-rust` (spec: format.md C.7).
+//! ORC data files, read through `orc-rust` (spec: format.md C.7).
 //!
 //! The library panics on some corrupt files, so its calls are fenced in [`fence`]; what it could not survive (a type
-//! tree that contains itself) is refused before it sees the file, in [`tail`]. It writes neither field ids
-//! (`paimon.id`) nor statistics, and not DECIMAL, ROW, ARRAY, MAP, MULTISET: those are refused by name.
+//! tree that contains itself) is refused before it sees the file, in [`tail`]. Files are written without it, in [`write`]:
+//! all types of the reference, with field ids (`paimon.id`), without statistics.
 
 mod carrier;
 pub(crate) mod fence;
