@@ -8,7 +8,7 @@ use arrow_ord::sort::sort_to_indices;
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 use datasketches::hll::{HllSketch, HllType, HllUnion};
-use linn_format::datum::Datum;
+use linn_format::datum::{Datum, one_nan};
 use linn_format::snapshot::ColStats;
 use linn_format::types::{DataField, Kind, arrow_type};
 use linn_format::{Error, Result};
@@ -83,6 +83,7 @@ impl Column {
         if nulls == values.len() {
             return Ok(());
         }
+        let values = &one_nan(values)?;
         let converted = self.converter.convert_columns(std::slice::from_ref(values))?;
         for (i, row) in converted.iter().enumerate() {
             if values.is_valid(i) {

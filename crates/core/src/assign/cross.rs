@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 use arrow_array::{ArrayRef, Int8Array, RecordBatch, UInt32Array};
 use arrow_row::{RowConverter, SortField};
+use linn_format::datum::one_nan;
 use linn_format::options::MergeEngine;
 use linn_format::options::table::lookup::LOOKUP_CACHE_MAX_MEMORY_SIZE;
 use linn_format::row::{BinaryRow, columns_from_rows};
@@ -221,7 +222,8 @@ impl CrossPartition {
 /// What stands for each row's key: two hashes of its bytes.
 pub(super) fn fingerprints(columns: &[ArrayRef]) -> Result<Vec<Fingerprint>> {
     let fields = columns.iter().map(|c| SortField::new(c.data_type().clone())).collect();
-    let rows = RowConverter::new(fields)?.convert_columns(columns)?;
+    let columns = columns.iter().map(one_nan).collect::<Result<Vec<_>>>()?;
+    let rows = RowConverter::new(fields)?.convert_columns(&columns)?;
     let hash = |salt: u8, bytes: &[u8]| {
         let mut hasher = DefaultHasher::new();
         hasher.write_u8(salt);

@@ -8,6 +8,7 @@ use arrow_array::types::{Int8Type, Int64Type};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_row::{OwnedRow, RowConverter, SortField};
 use futures::TryStreamExt;
+use linn_format::datum::one_nan;
 use linn_format::file::DataFileMeta;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, EntryBatch, StatsColumns};
 use linn_format::row::{BinaryRow, rows_from_columns};
@@ -137,7 +138,7 @@ impl Seen {
         let start = self.rows;
         self.rows += batch.num_rows() as i64;
         let Some(converter) = &self.converter else { return Ok(()) };
-        let keys: Vec<ArrayRef> = batch.columns().iter().take(self.keys.len()).cloned().collect();
+        let keys = batch.columns().iter().take(self.keys.len()).map(one_nan).collect::<Result<Vec<ArrayRef>>>()?;
         let rows = converter.convert_columns(&keys)?;
         for (i, row) in rows.iter().enumerate() {
             if i > 0 && rows.row(i - 1) >= row || i == 0 && self.last.as_ref().is_some_and(|last| last.row() >= row) {

@@ -9,6 +9,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow_buffer::BooleanBuffer;
 use arrow_ord::ord::make_comparator;
 use arrow_schema::SortOptions;
+use linn_format::datum::one_nan;
 use linn_format::types::RowKind;
 use linn_format::{Error, Result};
 
@@ -114,11 +115,36 @@ fn without_equal(changes: RecordBatch, compared: &[usize]) -> Result<Option<Reco
     Ok((kept.num_rows() > 0).then_some(kept))
 }
 
-/// Which rows of two columns are the same; two nulls are.
+/// Which rows of two columns are the same; two nulls are, and two NaN.
 pub(crate) fn equal_rows(a: &ArrayRef, b: &ArrayRef) -> Result<BooleanBuffer> {
+    let (a, b) = (one_nan(a)?, one_nan(b)?);
     if !a.data_type().is_nested() {
-        return Ok(arrow_ord::cmp::not_distinct(a, b)?.values().clone());
+        return Ok(arrow_ord::cmp::not_distinct(&a, &b)?.values().clone());
     }
-    let compare = make_comparator(a, b, SortOptions::default())?;
+    let compare = make_comparator(&a, &b, SortOptions::default())?;
     Ok(BooleanBuffer::collect_bool(a.len(), |row| compare(row, row).is_eq()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{Float64Array, StructArray};
+    use arrow_schema::{DataType as ArrowType, Field};
+
+    use super::*;
+
+    #[test]
+    fn rows_are_equal_as_the_reference_compares_floats() {
+        let a: ArrayRef =
+            Arc::new(Float64Array::from(vec![Some(f64::NAN), Some(-f64::NAN), Some(0.0), None, Some(1.5)]));
+        let b: ArrayRef = Arc::new(Float64Array::from(vec![Some(-f64::NAN), None, Some(-0.0), None, Some(1.5)]));
+        let row = |column: &ArrayRef| -> ArrayRef {
+            let fields = vec![Field::new("x", ArrowType::Float64, true)];
+            Arc::new(StructArray::new(fields.into(), vec![column.clone()], None))
+        };
+        let expected = BooleanBuffer::from(vec![true, false, false, true, true]);
+        assert_eq!(equal_rows(&a, &b).unwrap(), expected);
+        assert_eq!(equal_rows(&row(&a), &row(&b)).unwrap(), expected);
+    }
 }

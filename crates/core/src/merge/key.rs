@@ -4,8 +4,6 @@
 //! the three is decided by the column types alone, so all batches of one merge agree. Nulls are lowest whichever way
 //! a column is sorted (spec: features.md B2).
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -14,6 +12,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{DataType as ArrowType, SortOptions, TimeUnit};
+use linn_format::datum::{Float, one_nan};
 use linn_format::types::DataField;
 use linn_format::types::arrow_type;
 use linn_format::{Error, Result};
@@ -185,7 +184,7 @@ impl KeyEncoder {
             Method::Narrow(KeyWidth::U64, slots) => Ok(Keys::U64(self.narrow(&picked, slots, rows)?)),
             Method::Narrow(_, slots) => Ok(Keys::U128(self.narrow(&picked, slots, rows)?)),
             Method::Rows(converter) => {
-                picked.iter_mut().for_each(one_nan);
+                let picked = picked.iter().map(one_nan).collect::<Result<Vec<_>>>()?;
                 Ok(Keys::Rows(converter.convert_columns(&picked)?))
             }
         }
@@ -238,26 +237,13 @@ fn narrow_bits(t: &ArrowType) -> Option<u32> {
 
 const SIGN: u64 = 1 << 63;
 
-/// Bits of a double in the order of `f64::total_cmp`, with one NaN, greater than all.
+/// Bits of a double that order as the double does, with one NaN, greater than all.
 pub(super) fn double_bits(v: f64) -> u64 {
-    let bits = if v.is_nan() { f64::NAN.to_bits() & !SIGN } else { v.to_bits() };
-    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+    v.one_nan().order().cast_unsigned() ^ SIGN
 }
 
 fn float_bits(v: f32) -> u64 {
-    let bits = if v.is_nan() { f32::NAN.to_bits() & 0x7fff_ffff } else { v.to_bits() };
-    u64::from(if bits & (1 << 31) == 0 { bits | (1 << 31) } else { !bits })
-}
-
-/// Makes all NaN of a column the one that [`double_bits`] knows.
-fn one_nan(column: &mut ArrayRef) {
-    if let Some(floats) = column.as_primitive_opt::<Float32Type>().filter(|f| f.values().iter().any(|v| v.is_nan())) {
-        *column = Arc::new(floats.unary::<_, Float32Type>(|v| if v.is_nan() { f32::NAN } else { v }));
-    } else if let Some(floats) =
-        column.as_primitive_opt::<Float64Type>().filter(|f| f.values().iter().any(|v| v.is_nan()))
-    {
-        *column = Arc::new(floats.unary::<_, Float64Type>(|v| if v.is_nan() { f64::NAN } else { v }));
-    }
+    u64::from(v.one_nan().order().cast_unsigned() ^ 1 << 31)
 }
 
 fn encode_column<W: Word>(column: &ArrayRef, slot: &Slot, mask: u64, words: &mut Vec<W>) -> Result<()> {
@@ -329,6 +315,8 @@ fn extend<W: Word>(words: &mut Vec<W>, rows: usize, next: impl Fn(W, usize) -> W
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use arrow_array::{Float64Array, Int32Array, Int64Array, StringArray};
     use linn_format::types::{DataType, Kind};
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use arrow_array::{Array, ArrayRef, Int8Array, RecordBatch, UInt32Array};
 use arrow_row::{RowConverter, SortField};
+use linn_format::datum::one_nan;
 use linn_format::hash::BucketFunction;
 use linn_format::row::{BinaryRow, rows_from_columns};
 use linn_format::schema::TableSchema;
@@ -144,7 +145,7 @@ impl Router {
         if self.partition.at.is_empty() {
             return Ok((vec![0; rows.num_rows()], vec![0]));
         }
-        let columns = self.partition.pick(rows);
+        let columns = self.partition.pick(rows).iter().map(one_nan).collect::<Result<Vec<_>>>()?;
         let fields = columns.iter().map(|c| SortField::new(c.data_type().clone())).collect();
         let encoded = RowConverter::new(fields)?.convert_columns(&columns)?;
         let mut numbers: HashMap<arrow_row::Row<'_>, u32> = HashMap::new();

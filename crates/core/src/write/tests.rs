@@ -1,6 +1,7 @@
 //! Writing and compacting over files in memory.
 
 mod changelog;
+mod floats;
 mod regress_unopened;
 mod restore;
 mod store;

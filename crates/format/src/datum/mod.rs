@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 mod array;
+mod float;
 mod order;
 mod show;
 
@@ -10,8 +11,8 @@ mod show;
 mod tests;
 
 pub use array::{array_from_datums, datums_from_array};
+pub use float::{Float, one_nan};
 pub use order::compare_rows;
-pub(crate) use order::{canonical_f32, canonical_f64};
 
 /// A non-null scalar. Which variant belongs to which [`Kind`](crate::types::Kind) is said at each variant.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::Datum;
+use super::{Datum, Float};
 
 impl Datum {
     /// The order of two values of one type; `None` when they are of different types.
@@ -15,8 +15,8 @@ impl Datum {
             (Self::SmallInt(a), Self::SmallInt(b)) => a.cmp(b),
             (Self::Int(a), Self::Int(b)) | (Self::Date(a), Self::Date(b)) | (Self::Time(a), Self::Time(b)) => a.cmp(b),
             (Self::BigInt(a), Self::BigInt(b)) => a.cmp(b),
-            (Self::Float(a), Self::Float(b)) => canonical_f32(*a).total_cmp(&canonical_f32(*b)),
-            (Self::Double(a), Self::Double(b)) => canonical_f64(*a).total_cmp(&canonical_f64(*b)),
+            (Self::Float(a), Self::Float(b)) => a.one_nan().order().cmp(&b.one_nan().order()),
+            (Self::Double(a), Self::Double(b)) => a.one_nan().order().cmp(&b.one_nan().order()),
             (Self::Timestamp { millis: a, nanos: c }, Self::Timestamp { millis: b, nanos: d }) => (a, c).cmp(&(b, d)),
             (Self::Decimal { unscaled: a, scale: c, .. }, Self::Decimal { unscaled: b, scale: d, .. }) => {
                 decimals((*a, *c), (*b, *d))
@@ -35,16 +35,6 @@ pub fn compare_rows(a: &[Option<Datum>], b: &[Option<Datum>]) -> Ordering {
         (a, b) => a.is_some().cmp(&b.is_some()),
     });
     values.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
-}
-
-/// The one NaN that stands for all.
-pub(crate) fn canonical_f32(value: f32) -> f32 {
-    if value.is_nan() { f32::from_bits(0x7fc0_0000) } else { value }
-}
-
-/// The one NaN that stands for all.
-pub(crate) fn canonical_f64(value: f64) -> f64 {
-    if value.is_nan() { f64::from_bits(0x7ff8_0000_0000_0000) } else { value }
 }
 
 /// Unscaled values with their scales.

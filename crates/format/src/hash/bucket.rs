@@ -107,26 +107,14 @@ fn hive_hash<'a>(column: &'a Column, data_type: &DataType) -> Result<Box<dyn Fn(
     })
 }
 
+/// The bits of a float, the same for both zeros.
 fn float_bits(bits: i32) -> i32 {
-    let value = f32::from_bits(bits.cast_unsigned());
-    if value == 0.0 {
-        0
-    } else if value.is_nan() {
-        0x7fc0_0000
-    } else {
-        bits
-    }
+    if f32::from_bits(bits.cast_unsigned()) == 0.0 { 0 } else { bits }
 }
 
+/// The bits of a double, the same for both zeros.
 fn double_bits(bits: i64) -> i64 {
-    let value = f64::from_bits(bits.cast_unsigned());
-    if value == 0.0 {
-        0
-    } else if value.is_nan() {
-        0x7ff8_0000_0000_0000
-    } else {
-        bits
-    }
+    if f64::from_bits(bits.cast_unsigned()) == 0.0 { 0 } else { bits }
 }
 
 fn bytes_hash(bytes: &[u8]) -> i32 {

@@ -12,8 +12,9 @@ use bytes::Bytes;
 use super::bitmap::Builder;
 use super::bloom::{self, Bloom};
 use super::container::{IndexFile, IndexPart};
-use super::key::{Key, Layout, double_order, float_order};
+use super::key::{Key, Layout};
 use super::{BITMAP, BLOOM_FILTER};
+use crate::datum::Float;
 use crate::options::{Options, parse_memory};
 use crate::types::{DataField, Kind};
 use crate::{Error, Result, ResultExt};
@@ -203,8 +204,8 @@ fn each(array: &ArrayRef, kind: &Kind, mut visit: impl FnMut(Option<Key>) -> Res
         Kind::Date => primitive::<Date32Type>(array, |n| number(n.into()), visit),
         Kind::Time(_) => primitive::<Time32MillisecondType>(array, |n| number(n.into()), visit),
         Kind::BigInt => primitive::<Int64Type>(array, number, visit),
-        Kind::Float => primitive::<Float32Type>(array, |f| Key::Float(float_order(f)), visit),
-        Kind::Double => primitive::<Float64Type>(array, |f| Key::Double(double_order(f)), visit),
+        Kind::Float => primitive::<Float32Type>(array, |f| Key::Float(f.one_nan().order()), visit),
+        Kind::Double => primitive::<Float64Type>(array, |f| Key::Double(f.one_nan().order()), visit),
         Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) => match array.data_type() {
             ArrowType::Timestamp(TimeUnit::Millisecond, _) => {
                 primitive::<TimestampMillisecondType>(array, number, visit)

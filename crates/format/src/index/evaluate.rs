@@ -10,10 +10,10 @@ use super::bitmap::Bitmap;
 use super::bloom::{self, Bloom};
 use super::bsi::{self, Bsi};
 use super::container::{IndexFile, IndexPart};
-use super::key::{Key, Layout, Literal, double_order, float_order, literal};
+use super::key::{Key, Layout, Literal, literal};
 use super::range::{self, Range};
 use super::{BITMAP, BLOOM_FILTER, BSI, RANGE_BITMAP};
-use crate::datum::Datum;
+use crate::datum::{Datum, Float};
 use crate::predicate::{CompareOp, Predicate};
 use crate::types::{DataField, Kind};
 use crate::{Result, ResultExt};
@@ -187,12 +187,10 @@ fn zeros(key: Key) -> Vec<Key> {
 /// A float zero as the zero given; any other key as it is.
 fn zero(key: Key, zero: f64) -> Key {
     match key {
-        Key::Float(order) if order == float_order(0.0) || order == float_order(-0.0) => {
-            Key::Float(float_order(if zero.is_sign_negative() { -0.0 } else { 0.0 }))
+        Key::Float(order) if order == 0.0f32.order() || order == (-0.0f32).order() => {
+            Key::Float((if zero.is_sign_negative() { -0.0f32 } else { 0.0 }).order())
         }
-        Key::Double(order) if order == double_order(0.0) || order == double_order(-0.0) => {
-            Key::Double(double_order(zero))
-        }
+        Key::Double(order) if order == 0.0f64.order() || order == (-0.0f64).order() => Key::Double(zero.order()),
         other => other,
     }
 }

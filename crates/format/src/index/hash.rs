@@ -1,14 +1,15 @@
 //! The 64-bit hash of bloom filters: xxHash64 (seed 0) of bytes, Thomas Wang's mix of numbers.
 
 use super::key::Key;
+use crate::datum::Float;
 
 /// The hash of a value; numbers are hashed as the long they widen to, floats by their bits.
 pub(super) fn hash(key: &Key) -> u64 {
     match key {
         Key::Bytes(bytes) => xxhash_rust::xxh64::xxh64(bytes, 0),
         Key::Number(n) => mix(*n),
-        Key::Float(order) => mix(i64::from(super::key::float_bits(*order))),
-        Key::Double(order) => mix(super::key::double_bits(*order)),
+        Key::Float(order) => mix(i64::from(f32::from_order(*order).to_bits().cast_signed())),
+        Key::Double(order) => mix(f64::from_order(*order).to_bits().cast_signed()),
     }
 }
 

@@ -4,7 +4,7 @@
 //! known only to the unit below, which [`Literal::loose`] says.
 
 use super::bytes::Reader;
-use crate::datum::Datum;
+use crate::datum::{Datum, Float};
 use crate::types::Kind;
 use crate::{Error, Result};
 
@@ -12,9 +12,9 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Number(i64),
-    /// A FLOAT by [`float_order`].
+    /// A FLOAT by its order.
     Float(i32),
-    /// A DOUBLE by [`double_order`].
+    /// A DOUBLE by its order.
     Double(i64),
     Bytes(Vec<u8>),
 }
@@ -40,37 +40,6 @@ pub(super) enum Layout {
     Bytes,
 }
 
-/// An int that orders as the float does; every NaN is the same.
-pub(super) fn float_order(value: f32) -> i32 {
-    // The casts keep the bits.
-    let bits = if value.is_nan() { 0x7fc0_0000 } else { value.to_bits() as i32 };
-    flip_float(bits)
-}
-
-fn flip_float(bits: i32) -> i32 {
-    if bits < 0 { bits ^ i32::MAX } else { bits }
-}
-
-/// The bits behind [`float_order`].
-pub(super) fn float_bits(order: i32) -> i32 {
-    flip_float(order)
-}
-
-/// A long that orders as the double does; every NaN is the same.
-pub(super) fn double_order(value: f64) -> i64 {
-    let bits = if value.is_nan() { 0x7ff8_0000_0000_0000 } else { value.to_bits() as i64 };
-    flip_double(bits)
-}
-
-fn flip_double(bits: i64) -> i64 {
-    if bits < 0 { bits ^ i64::MAX } else { bits }
-}
-
-/// The bits behind [`double_order`].
-pub(super) fn double_bits(order: i64) -> i64 {
-    flip_double(order)
-}
-
 impl Layout {
     /// The layout of a column's values; `None` for types that dictionaries do not hold.
     pub(super) fn of(kind: &Kind) -> Option<Self> {
@@ -94,8 +63,8 @@ impl Layout {
             Self::Short => Key::Number(i16::from_be_bytes(reader.array()?).into()),
             Self::Int => Key::Number(reader.int()?.into()),
             Self::Long => Key::Number(reader.long()?),
-            Self::Float => Key::Float(float_order(f32::from_be_bytes(reader.array()?))),
-            Self::Double => Key::Double(double_order(f64::from_be_bytes(reader.array()?))),
+            Self::Float => Key::Float(f32::from_be_bytes(reader.array()?).one_nan().order()),
+            Self::Double => Key::Double(f64::from_be_bytes(reader.array()?).one_nan().order()),
             Self::Bytes => {
                 let length = reader.length()?;
                 Key::Bytes(reader.take(length)?.to_vec())
@@ -111,8 +80,8 @@ impl Layout {
             (Self::Short, Key::Number(n)) => out.extend(i16::try_from(*n).map_err(|_| misfit())?.to_be_bytes()),
             (Self::Int, Key::Number(n)) => out.extend(i32::try_from(*n).map_err(|_| misfit())?.to_be_bytes()),
             (Self::Long, Key::Number(n)) => out.extend(n.to_be_bytes()),
-            (Self::Float, Key::Float(order)) => out.extend(float_bits(*order).to_be_bytes()),
-            (Self::Double, Key::Double(order)) => out.extend(double_bits(*order).to_be_bytes()),
+            (Self::Float, Key::Float(order)) => out.extend(f32::from_order(*order).to_be_bytes()),
+            (Self::Double, Key::Double(order)) => out.extend(f64::from_order(*order).to_be_bytes()),
             (Self::Bytes, Key::Bytes(bytes)) => {
                 out.extend(super::bytes::int(bytes.len())?.to_be_bytes());
                 out.extend_from_slice(bytes);
@@ -133,8 +102,8 @@ pub(super) fn literal(datum: &Datum, kind: &Kind) -> Option<Literal> {
             Key::Number(i64::from(*n))
         }
         (Datum::BigInt(n), Kind::BigInt) => Key::Number(*n),
-        (Datum::Float(f), Kind::Float) if !f.is_nan() => Key::Float(float_order(*f)),
-        (Datum::Double(f), Kind::Double) if !f.is_nan() => Key::Double(double_order(*f)),
+        (Datum::Float(f), Kind::Float) if !f.is_nan() => Key::Float(f.one_nan().order()),
+        (Datum::Double(f), Kind::Double) if !f.is_nan() => Key::Double(f.one_nan().order()),
         (Datum::String(s), Kind::Char(_) | Kind::Varchar(_)) => Key::Bytes(s.as_bytes().to_vec()),
         (Datum::Bytes(b), Kind::Binary(_) | Kind::Varbinary(_)) => Key::Bytes(b.to_vec()),
         (Datum::Decimal { unscaled, scale, .. }, Kind::Decimal { precision, scale: to })

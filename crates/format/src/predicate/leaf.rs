@@ -1,28 +1,24 @@
 //! One comparison over one column.
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, Scalar};
+use arrow_array::{Array, ArrayRef, BooleanArray, Scalar};
 use arrow_buffer::BooleanBuffer;
 use arrow_ord::cmp;
-use arrow_schema::DataType as ArrowType;
 
 use super::evaluate::Answers;
 use super::{CompareOp, Predicate, list};
-use crate::datum::{Datum, array_from_datums, canonical_f32, canonical_f64};
+use crate::datum::{Datum, array_from_datums, one_nan};
 use crate::types::DataType;
 use crate::{Error, Result};
 
 pub(super) fn evaluate(leaf: &Predicate, column: &ArrayRef, data_type: &DataType) -> Result<Answers> {
     match leaf {
         Predicate::Compare { op, literal, .. } => {
-            let literal = Scalar::new(canonical(&array_from_datums(&[Some(literal.clone())], data_type)?));
-            Ok(answers(&compare(*op, &canonical(column), &literal)?))
+            let literal = Scalar::new(one_nan(&array_from_datums(&[Some(literal.clone())], data_type)?)?);
+            Ok(answers(&compare(*op, &one_nan(column)?, &literal)?))
         }
         Predicate::In { literals, negated, .. } => {
-            let found = list::contains(&canonical(column), &canonical(&list_array(literals, data_type)?), data_type)?;
+            let found = list::contains(column, &list_array(literals, data_type)?, data_type)?;
             let found = if *negated { !&found } else { found };
             Ok(Answers::of(&found, column.nulls()))
         }
@@ -65,24 +61,4 @@ fn compare(op: CompareOp, column: &ArrayRef, literal: &Scalar<ArrayRef>) -> Resu
 
 fn answers(values: &BooleanArray) -> Answers {
     Answers::of(values.values(), values.nulls())
-}
-
-/// The array with one NaN for all: the kernels order NaNs by sign and payload, the reference calls them equal.
-fn canonical(array: &ArrayRef) -> ArrayRef {
-    match array.data_type() {
-        ArrowType::Float32 => {
-            let floats: &PrimitiveArray<Float32Type> = array.as_primitive();
-            if floats.values().iter().any(|v| v.is_nan()) {
-                return Arc::new(floats.unary::<_, Float32Type>(canonical_f32));
-            }
-        }
-        ArrowType::Float64 => {
-            let floats: &PrimitiveArray<Float64Type> = array.as_primitive();
-            if floats.values().iter().any(|v| v.is_nan()) {
-                return Arc::new(floats.unary::<_, Float64Type>(canonical_f64));
-            }
-        }
-        _ => {}
-    }
-    array.clone()
 }

@@ -8,6 +8,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BinaryArray, StringArray};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
+use crate::datum::one_nan;
 use crate::types::{DataType, Kind, split_wide};
 use crate::{Error, Result, ResultExt};
 
@@ -29,9 +30,9 @@ pub(crate) enum Data {
     Bit(BooleanBuffer),
     Byte(ScalarBuffer<i8>),
     Short(ScalarBuffer<i16>),
-    /// INT, DATE, TIME, and the bits of FLOAT.
+    /// INT, DATE, TIME, and the bits of FLOAT with one NaN for all.
     Word(ScalarBuffer<i32>),
-    /// BIGINT, milliseconds, and the bits of DOUBLE.
+    /// BIGINT, milliseconds, and the bits of DOUBLE with one NaN for all.
     Long(ScalarBuffer<i64>),
     Decimal {
         values: ScalarBuffer<i128>,
@@ -173,9 +174,9 @@ impl Data {
             Kind::Int => Self::Word(values::<Int32Type>(array, data_type)?),
             Kind::Date => Self::Word(values::<Date32Type>(array, data_type)?),
             Kind::Time(_) => Self::Word(values::<Time32MillisecondType>(array, data_type)?),
-            Kind::Float => Self::Word(bits(&values::<Float32Type>(array, data_type)?)),
+            Kind::Float => Self::Word(bits(&values::<Float32Type>(&one_nan(array)?, data_type)?)),
             Kind::BigInt => Self::Long(values::<Int64Type>(array, data_type)?),
-            Kind::Double => Self::Long(bits(&values::<Float64Type>(array, data_type)?)),
+            Kind::Double => Self::Long(bits(&values::<Float64Type>(&one_nan(array)?, data_type)?)),
             Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => Self::timestamp(array, data_type, *p)?,
             Kind::WideTimestamp { precision, .. } => {
                 Self::WideTimestamp { values: values::<Decimal128Type>(array, data_type)?, precision: *precision }

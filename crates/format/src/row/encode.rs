@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 
-use crate::datum::Datum;
+use crate::datum::{Datum, Float};
 use crate::types::{DataType, Kind};
 use crate::{Error, Result};
 
@@ -168,8 +168,8 @@ impl Encoder {
                 self.put_fixed(i, v.to_le_bytes());
             }
             (Datum::BigInt(v), Kind::BigInt) => self.put_fixed(i, v.to_le_bytes()),
-            (Datum::Float(v), Kind::Float) => self.put_fixed(i, v.to_le_bytes()),
-            (Datum::Double(v), Kind::Double) => self.put_fixed(i, v.to_le_bytes()),
+            (Datum::Float(v), Kind::Float) => self.put_fixed(i, v.one_nan().to_le_bytes()),
+            (Datum::Double(v), Kind::Double) => self.put_fixed(i, v.one_nan().to_le_bytes()),
             (
                 Datum::Timestamp { millis, nanos },
                 Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) | Kind::WideTimestamp { precision: p, .. },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
+use arrow_array::{ArrayRef, Float32Array, Float64Array, Int32Array, Int64Array, StringArray};
 use bytes::Bytes;
 use proptest::prelude::*;
 
@@ -272,4 +272,19 @@ proptest! {
             }
         }
     }
+}
+
+/// A key and a partition are found by their bytes.
+#[test]
+fn every_nan_has_the_same_bytes() {
+    let types = [DataType::required(Kind::Double), DataType::required(Kind::Float)];
+    let doubles: ArrayRef =
+        Arc::new(Float64Array::from(vec![f64::NAN, -f64::NAN, f64::from_bits(0x7ff0_0000_0000_0001)]));
+    let floats: ArrayRef = Arc::new(Float32Array::from(vec![-f32::NAN, f32::NAN, f32::from_bits(0xffc1_2345)]));
+    let rows = rows_from_columns(&[doubles, floats], &types).unwrap();
+    assert!(rows.iter().all(|row| *row == rows[0]));
+    let values = [(Some(Datum::Double(-f64::NAN)), &types[0]), (Some(Datum::Float(-f32::NAN)), &types[1])];
+    assert_eq!(BinaryRow::from_datums(&values).unwrap(), rows[0]);
+    let bytes = rows[0].to_serialized();
+    assert!(bytes.ends_with(&[0, 0, 0, 0, 0, 0, 0xf8, 0x7f, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0]), "{bytes:?}");
 }

@@ -9,6 +9,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, StringArray};
 use arrow_buffer::NullBuffer;
 use arrow_row::{RowConverter, Rows, SortField};
 use arrow_schema::{DataType as ArrowType, TimeUnit};
+use linn_format::datum::one_nan;
 use linn_format::{Error, Result};
 
 /// Some columns of the elements of a list.
@@ -32,10 +33,11 @@ impl Identity {
         Ok(Self { fields, converter: RowConverter::new(sort)? })
     }
 
+    /// What elements are told apart by; many NaN are one value.
     fn columns(&self, child: &ArrayRef) -> Result<Vec<ArrayRef>> {
         match (self.fields.is_empty(), child.as_struct_opt()) {
-            (true, _) => Ok(vec![child.clone()]),
-            (false, Some(rows)) => Ok(self.fields.iter().map(|&f| rows.column(f).clone()).collect()),
+            (true, _) => Ok(vec![one_nan(child)?]),
+            (false, Some(rows)) => self.fields.iter().map(|&f| one_nan(rows.column(f))).collect(),
             (false, None) => Err(Error::internal("elements of a nested table are not rows")),
         }
     }
@@ -147,7 +149,7 @@ impl Ids {
     }
 }
 
-/// Of a column whose values are numbers or bytes already; `None` for others.
+/// Of a column, with one NaN for all, whose values are numbers or bytes already; `None` for others.
 fn of_column(column: &ArrayRef) -> Option<Ids> {
     macro_rules! words {
         ($t:ty, $word:expr) => {{
@@ -166,9 +168,8 @@ fn of_column(column: &ArrayRef) -> Option<Ids> {
         ArrowType::Timestamp(TimeUnit::Millisecond, _) => words!(TimestampMillisecondType, |v: i64| v as u64),
         ArrowType::Timestamp(TimeUnit::Microsecond, _) => words!(TimestampMicrosecondType, |v: i64| v as u64),
         ArrowType::Timestamp(TimeUnit::Nanosecond, _) => words!(TimestampNanosecondType, |v: i64| v as u64),
-        // There are many NaN, and they are one value.
-        ArrowType::Float32 => words!(Float32Type, |v: f32| u64::from(if v.is_nan() { f32::NAN } else { v }.to_bits())),
-        ArrowType::Float64 => words!(Float64Type, |v: f64| if v.is_nan() { f64::NAN } else { v }.to_bits()),
+        ArrowType::Float32 => words!(Float32Type, |v: f32| u64::from(v.to_bits())),
+        ArrowType::Float64 => words!(Float64Type, f64::to_bits),
         ArrowType::Utf8 => Ids::Text(column.as_string_opt::<i32>()?.clone()),
         ArrowType::Binary => Ids::Binary(column.as_binary_opt::<i32>()?.clone()),
         _ => return None,
@@ -179,7 +180,8 @@ fn of_column(column: &ArrayRef) -> Option<Ids> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{BooleanArray, Float64Array, Int32Array, StructArray};
+    use arrow_array::{BooleanArray, Float64Array, Int32Array, ListArray, StructArray};
+    use arrow_buffer::OffsetBuffer;
     use arrow_schema::Field;
 
     use super::*;
@@ -207,7 +209,18 @@ mod tests {
         let bytes: Vec<Option<&[u8]>> = vec![Some(&[0]), None, Some(&[]), Some(&[0]), None, Some(&[]), Some(&[0, 0])];
         check(&[Arc::new(BinaryArray::from(bytes))], |a, b| a.max(b) < 6 && same(a, b) || a == b);
         let floats = vec![0.0, f64::NAN, -0.0, 0.0, -f64::NAN];
-        check(&[Arc::new(Float64Array::from(floats))], same);
+        let floats: ArrayRef = Arc::new(Float64Array::from(floats));
+        check(std::slice::from_ref(&floats), same);
+        check(&[floats.clone(), ints.clone()], same);
+        let rows: ArrayRef = Arc::new(StructArray::new(
+            vec![Field::new("f", floats.data_type().clone(), true)].into(),
+            vec![floats],
+            None,
+        ));
+        check(std::slice::from_ref(&rows), same);
+        let parts = Arc::new(Field::new("element", rows.data_type().clone(), true));
+        let lists = ListArray::new(parts, OffsetBuffer::from_lengths([1; 5]), rows, None);
+        check(&[Arc::new(lists)], same);
         check(&[Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true)]))], same);
         check(&[ints, texts.slice(0, 5)], same);
     }

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{Front, header_len};
+use crate::datum::Float;
 use crate::row::slot::{MAX_COMPACT_DECIMAL, MAX_COMPACT_TIMESTAMP};
 use crate::types::{DataType, Kind};
 use crate::{Error, Result};
@@ -59,14 +60,18 @@ impl CompactOrder {
     }
 }
 
+fn float<F: Float>(a: F, b: F) -> Ordering {
+    a.one_nan().order().cmp(&b.one_nan().order())
+}
+
 fn field(kind: &Kind, a: &mut Front<'_>, b: &mut Front<'_>) -> Result<Ordering> {
     Ok(match kind {
         Kind::Boolean => (a.fixed::<1>()? != [0]).cmp(&(b.fixed::<1>()? != [0])),
         Kind::TinyInt => i8::from_le_bytes(a.fixed()?).cmp(&i8::from_le_bytes(b.fixed()?)),
         Kind::SmallInt => i16::from_le_bytes(a.fixed()?).cmp(&i16::from_le_bytes(b.fixed()?)),
         Kind::Int | Kind::Date | Kind::Time(_) => i32::from_le_bytes(a.fixed()?).cmp(&i32::from_le_bytes(b.fixed()?)),
-        Kind::Float => f32::from_le_bytes(a.fixed()?).total_cmp(&f32::from_le_bytes(b.fixed()?)),
-        Kind::Double => f64::from_le_bytes(a.fixed()?).total_cmp(&f64::from_le_bytes(b.fixed()?)),
+        Kind::Float => float(f32::from_le_bytes(a.fixed()?), f32::from_le_bytes(b.fixed()?)),
+        Kind::Double => float(f64::from_le_bytes(a.fixed()?), f64::from_le_bytes(b.fixed()?)),
         Kind::Decimal { precision, .. } if *precision > MAX_COMPACT_DECIMAL => {
             decimal(a.counted()?)?.cmp(&decimal(b.counted()?)?)
         }
