@@ -17,7 +17,7 @@ use bytes::Bytes;
 
 use super::StatsMode;
 use super::mode::{cut_bytes, cut_text};
-use crate::datum::Datum;
+use crate::datum::{Datum, Float};
 use crate::types::{DataField, DataType, Kind};
 use crate::{Error, Result, ResultExt};
 
@@ -190,26 +190,8 @@ fn extremes(array: &ArrayRef, kind: &Kind) -> Result<Option<Extremes>> {
         Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) => {
             natives::<TimestampNanosecondType>(array).ok_or_else(wrong)?
         }
-        Kind::Float => {
-            let values = array.as_primitive_opt::<Float32Type>().ok_or_else(wrong)?.values();
-            let order = |v: f32| v.to_bits().cast_signed();
-            floats(
-                array,
-                values,
-                |v| v.is_nan(),
-                |v| order(v) ^ (order(v) >> 31).cast_unsigned().wrapping_shr(1).cast_signed(),
-            )
-        }
-        Kind::Double => {
-            let values = array.as_primitive_opt::<Float64Type>().ok_or_else(wrong)?.values();
-            let order = |v: f64| v.to_bits().cast_signed();
-            floats(
-                array,
-                values,
-                |v| v.is_nan(),
-                |v| order(v) ^ (order(v) >> 63).cast_unsigned().wrapping_shr(1).cast_signed(),
-            )
-        }
+        Kind::Float => floats::<Float32Type>(array).ok_or_else(wrong)?,
+        Kind::Double => floats::<Float64Type>(array).ok_or_else(wrong)?,
         Kind::Char(_) | Kind::Varchar(_) => {
             let values = array.as_string_opt::<i32>().ok_or_else(wrong)?;
             texts(array, |row| values.value(row).as_bytes())
@@ -230,18 +212,13 @@ where
     Some(ordered(array, array.as_primitive_opt::<T>()?.values(), |v| v))
 }
 
-/// `order` gives numbers that compare as the values do in total order.
-fn floats<V: Copy, K: Ord + Copy>(
-    array: &ArrayRef,
-    values: &[V],
-    is_nan: impl Fn(&V) -> bool,
-    order: impl Fn(V) -> K,
-) -> Option<Extremes> {
+fn floats<T: ArrowPrimitiveType<Native: Float>>(array: &ArrayRef) -> Option<Option<Extremes>> {
+    let values = array.as_primitive_opt::<T>()?.values();
     let unordered = match nulls(array) {
-        None => values.iter().any(is_nan),
-        Some(nulls) => nulls.valid_indices().any(|row| is_nan(&values[row])),
+        None => values.iter().any(|v| v.is_nan()),
+        Some(nulls) => nulls.valid_indices().any(|row| values[row].is_nan()),
     };
-    ordered(array, values, order).map(|found| Extremes { unordered, ..found })
+    Some(ordered(array, values, Float::order).map(|found| Extremes { unordered, ..found }))
 }
 
 /// Without nulls the bounds are found first, which takes no branch, and then where they are.
