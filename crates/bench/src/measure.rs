@@ -149,13 +149,20 @@ impl Runner {
     }
 }
 
-/// Prints a measurement under a name, with the ratios of its times to those of baselines.
+/// Prints a measurement under a name, with the ratios of its times to those of baselines, also by row and by byte where it is
+/// known how many were moved.
 pub(crate) fn tell(mut measured: Value, name: &str, baselines: Baselines<'_>) -> Value {
     measured["name"] = name.into();
     for (ratio_name, baseline) in baselines {
         measured[*ratio_name] = ratio(&measured["seconds"], &baseline["seconds"]);
         let of_processor = ratio(&measured["processor_seconds"], &baseline["processor_seconds"]);
         measured[format!("processor_{ratio_name}")] = of_processor;
+        for (unit, moved) in [("row", "moved_rows"), ("byte", "moved_bytes")] {
+            let more = ratio(&measured[moved], &baseline[moved]);
+            if !more.is_null() {
+                measured[format!("{ratio_name}_per_{unit}")] = ratio(&measured[*ratio_name], &more);
+            }
+        }
         if let Some(sort) = baseline["sort_seconds"].as_f64().zip(baseline["seconds"].as_f64()) {
             measured[format!("{ratio_name}_with_sort")] = ratio(&measured["seconds"], &json!(sort.0 + sort.1));
         }

@@ -8,6 +8,7 @@ use futures::StreamExt;
 use linn_core::seam::SystemIds;
 use linn_core::storage::Local;
 use linn_core::{Commit, CommitMessage, Env, Schemas, Snapshots, Table};
+use linn_format::file::DataFileMeta;
 use serde_json::{Value, json};
 
 use crate::data::{Rows, Size};
@@ -76,25 +77,36 @@ pub(crate) async fn read(dir: &Path, columns: &str) -> Result<Value> {
     Ok(measured)
 }
 
-/// Compacts everything, or what is due, and commits it. `bytes` are those of the files that were read.
+/// Compacts everything, or what is due, and commits it. `bytes` are those of the files that were read; `moved_rows` and
+/// `moved_bytes` are all that was read, looked up and written.
 pub(crate) async fn compact(dir: &Path, full: bool) -> Result<Value> {
     let table = open(dir).await?;
     let before = Snapshots::new(&table).latest().await?.context("the table is empty")?;
+    let splits = table.scan().plan().await?.splits;
+    let all = moved(splits.iter().flat_map(|split| &split.files));
     let clock = start();
     let messages = table.compact(None, full).await?;
-    let files = messages.iter().flat_map(|m| m.compact_before.iter().chain(&m.compact_changelog));
-    let rows: i64 = messages.iter().flat_map(|m| &m.compact_before).map(|file| file.row_count).sum();
-    let told: i64 = messages.iter().flat_map(|m| &m.compact_changelog).map(|file| file.row_count).sum();
-    let bytes: u64 = files.map(|file| file.file_size.unsigned_abs()).sum();
     let compacted = paths(dir, &messages);
+    let read = moved(messages.iter().flat_map(|m| &m.compact_before));
+    let told = moved(messages.iter().flat_map(|m| &m.compact_changelog));
+    let made = moved(messages.iter().flat_map(|m| &m.compact_after));
     table.committer("compact").commit(Commit::batch(messages)).await?;
     let spent = clock.elapsed();
     let after = Snapshots::new(&table).latest().await?.context("the table is empty")?;
     ensure!(after.id != before.id, "nothing was compacted");
     std::fs::write(dir.join(COMPACTED), compacted.to_string())?;
-    let mut measured = record(usize::try_from(rows)?, bytes, spent);
-    measured["changelog_rows"] = told.into();
+    let mut measured = record(usize::try_from(read.0)?, u64::try_from(read.1 + told.1)?, spent);
+    measured["changelog_rows"] = told.0.into();
+    // What tells changes has read all that is there.
+    let read = if told.0 > 0 { all } else { read };
+    measured["moved_rows"] = (read.0 + made.0 + told.0).into();
+    measured["moved_bytes"] = (read.1 + made.1 + told.1).into();
     Ok(measured)
+}
+
+/// Rows and bytes of files.
+fn moved<'a>(files: impl Iterator<Item = &'a Arc<DataFileMeta>>) -> (i64, i64) {
+    files.fold((0, 0), |(rows, bytes), file| (rows + file.row_count, bytes + file.file_size))
 }
 
 fn paths(dir: &Path, messages: &[CommitMessage]) -> Value {
