@@ -9,6 +9,7 @@ pub(crate) mod fence;
 mod int96;
 mod open;
 mod page;
+mod pages;
 mod project;
 mod property;
 mod prune;

@@ -9,16 +9,18 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType as Arrow, Field, FieldRef, Schema, SchemaRef, TimeUnit};
-use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::basic::Type as Physical;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
+use parquet::basic::{Compression, Type as Physical, ZstdLevel};
+use parquet::column::writer::ColumnCloseResult;
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 use rayon::prelude::*;
 
 use super::conform::conform;
 use super::dictionary;
+use super::pages::{Pages, Presses};
 use super::property::{Properties, properties};
 use super::schema::{INT96_LENGTH, Nanos, message};
 use super::writing;
@@ -35,7 +37,10 @@ const LARGE_BATCH: usize = BATCH_BYTES / 2;
 /// A file being written.
 pub(super) struct Writer {
     file: SerializedFileWriter<Box<dyn Write + Send>>,
+    /// How columns are encoded.
     properties: Arc<WriterProperties>,
+    /// With what pages are compressed here; the library does it where there is nothing.
+    presses: Option<(ZstdLevel, Arc<Presses>)>,
     /// The leaf columns as they are encoded.
     leaves: SchemaDescriptor,
     /// The columns as they are encoded.
@@ -44,6 +49,8 @@ pub(super) struct Writer {
     leaf_counts: Vec<usize>,
     /// Row group in progress: a writer for each leaf.
     group: Vec<ArrowColumnWriter>,
+    /// Its pages, where they are compressed here.
+    pages: Option<Arc<Pages>>,
     group_rows: usize,
     block_size: usize,
     block_rows: usize,
@@ -52,21 +59,36 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(write: FileWrite, sink: Box<dyn Write + Send>) -> Result<Self> {
+        Self::compressing(write, sink, true)
+    }
+
+    /// With pages compressed `here` where they can be.
+    pub(super) fn compressing(write: FileWrite, sink: Box<dyn Write + Send>, here: bool) -> Result<Self> {
         let schema = message(&write.fields, Nanos::Int96).map_err(writing)?;
         let Properties { writer, block_size, block_rows } = properties(&write, &schema)?;
         let writer = Arc::new(writer);
         let arrow = encoded(&*arrow_schema(&narrowed(&write.fields))?);
         let file = SerializedFileWriter::new(sink, schema.root_schema_ptr(), Arc::clone(&writer)).map_err(writing)?;
         let leaves = message(&write.fields, Nanos::Bytes).map_err(writing)?;
+        let presses = compressed_here(&writer).filter(|_| here).map(|level| (level, Arc::default()));
+        let properties = match &presses {
+            Some(_) => {
+                let builder = WriterProperties::clone(&writer).into_builder();
+                Arc::new(builder.set_compression(Compression::UNCOMPRESSED).build())
+            }
+            None => writer,
+        };
         let mut leaf_counts = vec![0; write.fields.len()];
         (0..leaves.num_columns()).for_each(|leaf| leaf_counts[leaves.get_column_root_idx(leaf)] += 1);
         Ok(Self {
             file,
-            properties: writer,
+            properties,
+            presses,
             leaves,
             leaf_counts,
             schema: arrow,
             group: Vec::new(),
+            pages: None,
             group_rows: 0,
             block_size,
             block_rows,
@@ -84,7 +106,11 @@ impl Writer {
         if self.group.is_empty() {
             let group = self.file.flushed_row_groups().len();
             let properties = dictionary::fit(&self.properties, &self.leaves, batch);
-            let columns = factory(&self.leaves, properties, &self.schema)?;
+            let mut columns = factory(&self.leaves, properties, &self.schema)?;
+            if let Some((level, presses)) = &self.presses {
+                let pages = self.pages.insert(Arc::new(Pages::new(*level, Arc::clone(presses))));
+                columns = columns.with_page_store_factory(Arc::<Pages>::clone(pages));
+            }
             self.group = columns.create_column_writers(group).map_err(writing)?;
         }
         let mut writers = self.group.as_mut_slice();
@@ -108,7 +134,11 @@ impl Writer {
     }
 
     fn buffered(&self) -> usize {
-        self.group.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum()
+        let columns = self.group.iter().enumerate().map(|(leaf, writer)| {
+            let (given, compressed) = self.pages.as_ref().map_or((0, 0), |pages| pages.sizes(leaf));
+            writer.get_estimated_total_bytes().saturating_sub(given) + compressed
+        });
+        columns.sum()
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -120,16 +150,34 @@ impl Writer {
         } else {
             writers.into_iter().map(ArrowColumnWriter::close).collect()
         };
-        for (chunk, column) in chunks.into_iter().zip(declared) {
+        let pages = self.pages.take();
+        for (leaf, (chunk, column)) in chunks.into_iter().zip(declared).enumerate() {
             let mut chunk = chunk.map_err(writing)?;
+            let Some(pages) = &pages else {
+                if column.physical_type() == Physical::INT96 {
+                    declare(chunk.close_mut(), column)?;
+                }
+                chunk.append_to_row_group(&mut group).map_err(writing)?;
+                continue;
+            };
+            let (laid, mut close) = pages.take(leaf, &mut chunk)?;
             if column.physical_type() == Physical::INT96 {
-                declare(&mut chunk, column)?;
+                declare(&mut close, column)?;
             }
-            chunk.append_to_row_group(&mut group).map_err(writing)?;
+            group.append_column(&laid, close).map_err(writing)?;
         }
         group.close().map_err(writing)?;
         self.group_rows = 0;
         Ok(())
+    }
+}
+
+/// The level of what is compressed here: zstd, which is the default, in pages of the first version, which are compressed as a
+/// whole.
+fn compressed_here(properties: &WriterProperties) -> Option<ZstdLevel> {
+    match (properties.writer_version(), properties.compression(&ColumnPath::new(Vec::new()))) {
+        (WriterVersion::PARQUET_1_0, Compression::ZSTD(level)) => Some(level),
+        _ => None,
     }
 }
 
@@ -199,8 +247,7 @@ fn factory(
 }
 
 /// Makes a chunk of 12-byte values one of the INT96 column `column`; these have no statistics.
-fn declare(chunk: &mut ArrowColumnChunk, column: ColumnDescPtr) -> Result<()> {
-    let close = chunk.close_mut();
+fn declare(close: &mut ColumnCloseResult, column: ColumnDescPtr) -> Result<()> {
     let metadata = &close.metadata;
     let mut builder = ColumnChunkMetaData::builder(column)
         .set_compression_codec(metadata.compression_codec())

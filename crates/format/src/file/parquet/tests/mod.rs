@@ -3,6 +3,7 @@
 mod corrupt;
 mod golden;
 mod large;
+mod pages;
 mod prune;
 mod random;
 mod roundtrip;

@@ -1,0 +1,308 @@
+//! Pages of a row group that are compressed here.
+//!
+//! The library would compress each page into a buffer of its own, which it first makes too small, lets grow to twice the size of
+//! the page, and then cuts: three copies of a page, and as many new pages of memory. It hands out pages as they are instead, header
+//! and values, and what it has noted of their sizes is put right when the column chunk goes into the file.
+
+use std::io::Read;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::{Buf, Bytes};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, PageKey, PageStore, PageStoreArgs, PageStoreFactory};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, OffsetIndexBuilder};
+use parquet::file::page_index::offset_index::OffsetIndexMetaData;
+use parquet::file::reader::{ChunkReader, Length};
+use zstd::bulk::Compressor;
+
+use super::writing;
+use crate::{Error, Result};
+
+/// Bytes of a page for which no buffer is kept.
+const LARGE: usize = 2 << 20;
+/// `PageType` of a dictionary in a page header.
+const DICTIONARY: i32 = 2;
+
+/// The pages of a row group, and what compresses them.
+#[derive(Debug)]
+pub(super) struct Pages {
+    level: ZstdLevel,
+    chunks: Mutex<Vec<Arc<Mutex<Chunk>>>>,
+    presses: Arc<Presses>,
+}
+
+/// Compressors with their buffers, of which each thread that has a page takes one.
+#[derive(Default)]
+pub(super) struct Presses(Mutex<Vec<(Compressor<'static>, Vec<u8>)>>);
+
+impl std::fmt::Debug for Presses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Presses").field(&locked(&self.0).len()).finish()
+    }
+}
+
+impl Pages {
+    pub(super) fn new(level: ZstdLevel, presses: Arc<Presses>) -> Self {
+        Self { level, chunks: Mutex::default(), presses }
+    }
+
+    /// Bytes of what the pages of a column were before they were compressed, and after it.
+    pub(super) fn sizes(&self, column: usize) -> (usize, usize) {
+        let chunk = locked(&self.chunks).get(column).map(Arc::clone);
+        chunk.map_or((0, 0), |chunk| {
+            let chunk = locked(&chunk);
+            (chunk.given, chunk.len())
+        })
+    }
+
+    /// The pages of a column in the order of the file, and what is known of them.
+    ///
+    /// # Errors
+    /// `Internal` when the library handed out other pages than it noted.
+    pub(super) fn take(&self, column: usize, chunk: &mut ArrowColumnChunk) -> Result<(Laid, ColumnCloseResult)> {
+        let pages = locked(&self.chunks).get(column).map(|pages| std::mem::take(&mut *locked(pages)));
+        let pages = pages.ok_or_else(|| Error::internal("a parquet column has no pages"))?;
+        let noted = chunk.close_mut();
+        let (len, grown) = (as_i64(pages.len()), pages.grown);
+        let dictionary = (!pages.dictionary.is_empty()).then_some(0);
+        let data_offset = as_i64(bytes_of(&pages.dictionary));
+        let metadata: ColumnChunkMetaData = noted.metadata.clone();
+        let uncompressed = metadata.uncompressed_size() + grown;
+        let metadata = metadata
+            .into_builder()
+            .set_compression(Compression::ZSTD(self.level))
+            .set_total_compressed_size(len)
+            .set_total_uncompressed_size(uncompressed)
+            .set_dictionary_page_offset(dictionary)
+            .set_data_page_offset(data_offset)
+            .build()
+            .map_err(writing)?;
+        let offset_index = match noted.offset_index.take() {
+            Some(index) => Some(pages.placed(&index, data_offset)?),
+            None => None,
+        };
+        let close = ColumnCloseResult {
+            bytes_written: pages.len() as u64,
+            rows_written: noted.rows_written,
+            metadata,
+            bloom_filter: noted.bloom_filter.take(),
+            column_index: noted.column_index.take(),
+            offset_index,
+        };
+        let blobs: Vec<Bytes> = pages.dictionary.into_iter().chain(pages.data).collect();
+        Ok((Laid { len: close.bytes_written, blobs: Mutex::new(Some(blobs)) }, close))
+    }
+}
+
+impl PageStoreFactory for Pages {
+    fn create(&self, args: &PageStoreArgs<'_>) -> parquet::errors::Result<Box<dyn PageStore>> {
+        let mut chunks = locked(&self.chunks);
+        if args.column_index() != chunks.len() {
+            return Err(ParquetError::General("columns are made out of order".to_owned()));
+        }
+        let chunk = Arc::<Mutex<Chunk>>::default();
+        chunks.push(Arc::clone(&chunk));
+        Ok(Box::new(Store { chunk, level: self.level, presses: Arc::clone(&self.presses) }))
+    }
+}
+
+/// The pages of a column so far: headers and bodies, one after the other.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// A header whose body is to come.
+    header: Option<Bytes>,
+    dictionary: Vec<Bytes>,
+    data: Vec<Bytes>,
+    /// Bytes that were handed out.
+    given: usize,
+    /// By how much headers became longer.
+    grown: i64,
+}
+
+impl Chunk {
+    fn len(&self) -> usize {
+        bytes_of(&self.dictionary) + bytes_of(&self.data)
+    }
+
+    /// Where the data pages are, for the rows that were noted.
+    fn placed(&self, noted: &OffsetIndexMetaData, start: i64) -> Result<OffsetIndexMetaData> {
+        let (pages, locations) = (self.data.chunks_exact(2), noted.page_locations());
+        if pages.len() != locations.len() {
+            return Err(Error::internal("a parquet column has other pages than its index"));
+        }
+        let (mut index, mut offset) = (OffsetIndexBuilder::new(), start);
+        let nexts = locations.iter().skip(1).map(|next| Some(next.first_row_index)).chain([None]);
+        for (at, ((page, location), next)) in pages.zip(locations).zip(nexts).enumerate() {
+            let size = bytes_of(page);
+            index.append_offset_and_size(offset, i32::try_from(size).map_err(|_| too_large())?);
+            index.append_row_count(next.map_or(0, |next| next - location.first_row_index));
+            let unencoded = noted.unencoded_byte_array_data_bytes().and_then(|bytes| bytes.get(at)).copied();
+            index.append_unencoded_byte_array_data_bytes(unencoded);
+            offset += as_i64(size);
+        }
+        Ok(index.build())
+    }
+}
+
+/// What the library gives the pages of one column to.
+struct Store {
+    chunk: Arc<Mutex<Chunk>>,
+    level: ZstdLevel,
+    presses: Arc<Presses>,
+}
+
+impl Store {
+    fn compressed(&self, body: &[u8]) -> parquet::errors::Result<Bytes> {
+        let most = zstd::zstd_safe::compress_bound(body.len());
+        let spare = locked(&self.presses.0).pop();
+        let (mut compressor, mut buffer) = match spare {
+            Some(spare) => spare,
+            None => (Compressor::new(self.level.compression_level())?, Vec::new()),
+        };
+        let bytes = if most > LARGE {
+            let mut own = Vec::with_capacity(most);
+            compressor.compress_to_buffer(body, &mut own)?;
+            own.shrink_to_fit();
+            own.into()
+        } else {
+            buffer.clear();
+            buffer.reserve(most);
+            compressor.compress_to_buffer(body, &mut buffer)?;
+            Bytes::copy_from_slice(&buffer)
+        };
+        locked(&self.presses.0).push((compressor, buffer));
+        Ok(bytes)
+    }
+}
+
+impl PageStore for Store {
+    fn put(&mut self, value: Bytes) -> parquet::errors::Result<PageKey> {
+        let mut chunk = locked(&self.chunk);
+        chunk.given += value.len();
+        match chunk.header.take() {
+            None => chunk.header = Some(value),
+            Some(header) => {
+                let body = self.compressed(&value)?;
+                let (page_type, resized) =
+                    resized(&header, body.len()).ok_or_else(|| ParquetError::General("a page header".to_owned()))?;
+                chunk.grown += as_i64(resized.len()) - as_i64(header.len());
+                let pages = if page_type == DICTIONARY { &mut chunk.dictionary } else { &mut chunk.data };
+                pages.extend([resized, body]);
+            }
+        }
+        Ok(PageKey::new(0))
+    }
+
+    fn take(&mut self, _key: PageKey) -> parquet::errors::Result<Bytes> {
+        Err(ParquetError::General("pages are taken as a whole".to_owned()))
+    }
+
+    fn memory_size(&self) -> usize {
+        locked(&self.chunk).len()
+    }
+}
+
+/// The type of a page, and its header with another size of the compressed body. A header begins with three numbers: its type,
+/// the size of the page, and that of its body.
+fn resized(header: &[u8], size: usize) -> Option<(i32, Bytes)> {
+    let mut fields = Fields(header);
+    let page_type = fields.next_i32()?;
+    fields.next_i32()?;
+    let kept = header.get(..header.len() - fields.0.len())?;
+    fields.next_i32()?;
+    let mut made = Vec::with_capacity(header.len() + 5);
+    made.extend_from_slice(kept);
+    made.push(NEXT_I32);
+    let mut zigzag = u64::try_from(i32::try_from(size).ok()?).ok()? << 1;
+    while zigzag >= 0x80 {
+        made.push((zigzag & 0x7f) as u8 | 0x80);
+        zigzag >>= 7;
+    }
+    made.push(zigzag as u8);
+    made.extend_from_slice(fields.0);
+    Some((page_type, made.into()))
+}
+
+/// An i32 whose number is one above that of the field before it.
+const NEXT_I32: u8 = 0x15;
+
+/// What is left of a struct in Thrift's compact protocol.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn next_i32(&mut self) -> Option<i32> {
+        (self.0.try_get_u8().ok()? == NEXT_I32).then_some(())?;
+        let mut zigzag = 0_u32;
+        for shift in (0..32).step_by(7) {
+            let byte = self.0.try_get_u8().ok()?;
+            zigzag |= u32::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some((zigzag >> 1).cast_signed() ^ -(zigzag & 1).cast_signed());
+            }
+        }
+        None
+    }
+}
+
+/// The pages of a column in the order of the file; they can be read once, and are let go of as they are.
+pub(super) struct Laid {
+    len: u64,
+    blobs: Mutex<Option<Vec<Bytes>>>,
+}
+
+impl Length for Laid {
+    fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl ChunkReader for Laid {
+    type T = Reading;
+
+    fn get_read(&self, _start: u64) -> parquet::errors::Result<Reading> {
+        let blobs = locked(&self.blobs).take().unwrap_or_default();
+        Ok(Reading { blobs: blobs.into_iter(), current: Bytes::new() })
+    }
+
+    fn get_bytes(&self, _start: u64, _length: usize) -> parquet::errors::Result<Bytes> {
+        Err(ParquetError::General("pages are read in their order".to_owned()))
+    }
+}
+
+/// Bytes of pages, one after the other.
+pub(super) struct Reading {
+    blobs: std::vec::IntoIter<Bytes>,
+    current: Bytes,
+}
+
+impl Read for Reading {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        while self.current.is_empty() {
+            match self.blobs.next() {
+                Some(next) => self.current = next,
+                None => return Ok(0),
+            }
+        }
+        let len = self.current.len().min(into.len());
+        self.current.split_to(len).copy_to_slice(&mut into[..len]);
+        Ok(len)
+    }
+}
+
+fn bytes_of(blobs: &[Bytes]) -> usize {
+    blobs.iter().map(Bytes::len).sum()
+}
+
+fn as_i64(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+fn too_large() -> Error {
+    Error::internal("a parquet page of more than 2 GiB")
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
