@@ -41,7 +41,7 @@ fn sequences() -> impl Strategy<Value = Vec<i64>> {
         (value.clone(), 0u32..64, 1usize..20, prop::collection::vec(any::<i64>(), 1..600)).prop_map(
             |(v, p, share, noise)| {
                 let far = |i: usize, n: i64| {
-                    if i % share == 0 { n.cast_unsigned().wrapping_shr(p).cast_signed() } else { n & 0x3f }
+                    if i.is_multiple_of(share) { n.cast_unsigned().wrapping_shr(p).cast_signed() } else { n & 0x3f }
                 };
                 noise.iter().enumerate().map(|(i, n)| v.wrapping_add(far(i, *n))).collect()
             }
