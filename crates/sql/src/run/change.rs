@@ -18,6 +18,7 @@ use linn::{Error, ErrorKind, Identifier, Result, Table};
 
 use super::effect;
 use super::insert::{fitted, write};
+use super::number::Goals;
 use super::place::{self, Changed};
 use super::query::{frame, frame_over};
 use crate::error::ours;
@@ -199,7 +200,9 @@ async fn try_replace(session: &Session, chosen: &Chosen<'_>, options: &TableOpti
     }
     let placed = Arc::new(PlacedTable::open(table.clone()).await?);
     let target: Arc<dyn TableProvider> = placed.clone();
-    let rows = frame_over(session, query(&sql)?, options, Some(target)).await?.execute_stream().await.map_err(ours)?;
+    let goals = Goals::ByName(&table.schema().fields);
+    let rows = frame_over(session, query(&sql)?, options, Some(target), &goals).await?;
+    let rows = rows.execute_stream().await.map_err(ours)?;
     let fields = table.visible_fields()?;
     let updates = columns.is_some();
     let changes = rows.map(move |batch| {
@@ -226,7 +229,8 @@ async fn rewrite(
     if let Some(condition) = condition {
         sql.push_str(&format!(" WHERE {condition}"));
     }
-    write_back(table, frame(session, query(&sql)?, options).await?, kind).await
+    let goals = Goals::ByName(&table.schema().fields);
+    write_back(table, frame_over(session, query(&sql)?, options, None, &goals).await?, kind).await
 }
 
 /// Writes the rows of a query with the table's columns back to it.

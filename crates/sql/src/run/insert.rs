@@ -17,7 +17,8 @@ use linn::{Error, ErrorKind, Identifier, NewTable, Result, ResultExt, Table};
 
 use super::change::open_target;
 use super::literal;
-use super::query::{frame, parse};
+use super::number::Goals;
+use super::query::{frame, frame_over, parse};
 use crate::error::ours;
 use crate::parse::{Insert, TableOptions};
 use crate::session::{Output, Session};
@@ -35,8 +36,9 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
     let fields = &table.schema().fields;
     let targets = named(&table, &insert.columns, &insert.partition);
     let targets = targets.into_iter().map(|name| fields.iter().find(|f| f.name == name)).collect::<Option<Vec<_>>>();
-    literal::keep_digits(&mut query, &targets.unwrap_or_default());
-    let frame = frame(session, query, options).await?;
+    let targets = targets.unwrap_or_default();
+    literal::fit_values(&mut query, &targets);
+    let frame = frame_over(session, query, options, None, &Goals::InOrder(&targets)).await?;
     let query_schema = Arc::clone(frame.schema().inner());
     let sources = sources(&table, &insert.columns, &insert.partition, &query_schema)?;
     let rows = frame.execute_stream().await.map_err(ours)?;

@@ -18,6 +18,7 @@ use linn::{Error, Result, Table};
 use super::change::{assignments, query, quoted, target};
 use super::effect;
 use super::insert::{fitted, write};
+use super::number::Goals;
 use super::place::{self, Changed};
 use super::query::frame_over;
 use crate::error::ours;
@@ -44,7 +45,9 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
         false => Some(Arc::new(PlacedTable::open(table.clone()).await?)),
     };
     let target = placed.clone().map(|placed| -> Arc<dyn TableProvider> { placed });
-    let rows = frame_over(session, query(&sql)?, options, target).await?.execute_stream().await.map_err(ours)?;
+    let goals = Goals::ByName(&table.schema().fields);
+    let rows =
+        frame_over(session, query(&sql)?, options, target, &goals).await?.execute_stream().await.map_err(ours)?;
     let written = match &placed {
         None => {
             let target = table.clone();

@@ -9,6 +9,7 @@ mod effect;
 mod insert;
 mod literal;
 mod merge;
+mod number;
 mod place;
 mod query;
 mod show;

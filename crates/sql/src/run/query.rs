@@ -18,6 +18,8 @@ use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use linn::{Error, ErrorKind, Result};
 
+use super::literal;
+use super::number::{self, Goals};
 use crate::error::ours;
 use crate::parse::{DIALECT, TableOptions};
 use crate::provider::{self, Reading};
@@ -68,20 +70,24 @@ pub(super) fn parse(tokens: Vec<Token>) -> Result<Ast> {
 
 /// Plans a statement over tables that are opened for it.
 pub(super) async fn frame(session: &Session, ast: Ast, options: &TableOptions) -> Result<DataFrame> {
-    frame_over(session, ast, options, None).await
+    frame_over(session, ast, options, None, &Goals::None).await
 }
 
-/// Plans a statement over tables that are opened for it, and over `target` by the name of [`provider::TARGET`].
+/// Plans a statement whose rows go to `goals` over tables that are opened for it, and over `target` by the name of
+/// [`provider::TARGET`].
 pub(super) async fn frame_over(
     session: &Session,
     mut ast: Ast,
     options: &TableOptions,
     target: Option<Arc<dyn TableProvider>>,
+    goals: &Goals<'_>,
 ) -> Result<DataFrame> {
+    let doubles = literal::prepare(&mut ast);
     let mut names = Names::default();
     let _: ControlFlow<()> = ast.visit(&mut names);
     let context = context(session, &names, options, target).await?;
     let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await.map_err(ours)?;
+    let plan = number::settle(plan, goals, &doubles).map_err(ours)?;
     context.execute_logical_plan(plan).await.map_err(ours)
 }
 
@@ -118,6 +124,8 @@ async fn context(
     schema_of(&catalog, &current)?;
     let mut config = session.context().copied_config();
     config.options_mut().catalog.default_schema = current;
+    // Which of them stay decimals is settled in the plan.
+    config.options_mut().sql_parser.parse_float_as_decimal = true;
     let state = SessionStateBuilder::new_from_existing(session.context().state()).with_config(config).build();
     let context = SessionContext::new_with_state(state);
     context.register_catalog(CATALOG, Arc::new(catalog));

@@ -6,6 +6,7 @@ mod changes_rows_in_place;
 mod maintains_tables;
 mod metadata_answers;
 mod no_text_is_too_odd;
+mod numbers_keep_their_digits;
 mod shows_changes;
 mod tags_and_branches;
 mod travels_in_time;
