@@ -76,4 +76,21 @@ mod tests {
         }
         assert_eq!(read_hash_index("index-1", &bytes, 3).unwrap_err().kind(), ErrorKind::Corrupt);
     }
+
+    /// Fewer keys would be taken for new ones and be there twice.
+    #[test]
+    fn files_of_others_that_were_cut_or_grew_are_corrupt() {
+        let bytes = write_hash_index(&[0, -1, i32::MIN, 77]);
+        let grown = [&bytes[..], &bytes[..5]].concat();
+        for name in ["index-9a1f2b3c-0d4e-4f50-8a61-b72c83d94ea5-0", "index-1-crc32-"] {
+            for length in (0..grown.len()).filter(|length| *length != bytes.len()) {
+                let cut = grown[..length].to_vec().into();
+                let error = read_hash_index(name, &cut, 4).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{length} bytes");
+                assert!(error.to_string().contains("4 keys"), "{error}");
+            }
+            assert_eq!(read_hash_index(name, &bytes, -1).unwrap_err().kind(), ErrorKind::Corrupt);
+            assert_eq!(read_hash_index(name, &bytes, i64::MAX).unwrap_err().kind(), ErrorKind::Corrupt);
+        }
+    }
 }
