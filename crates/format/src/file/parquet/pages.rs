@@ -53,7 +53,7 @@ impl Pages {
         let chunk = locked(&self.chunks).get(column).map(Arc::clone);
         chunk.map_or((0, 0), |chunk| {
             let chunk = locked(&chunk);
-            (chunk.given, chunk.len())
+            (chunk.given, chunk.made)
         })
     }
 
@@ -65,15 +65,14 @@ impl Pages {
         let pages = locked(&self.chunks).get(column).map(|pages| std::mem::take(&mut *locked(pages)));
         let pages = pages.ok_or_else(|| Error::internal("a parquet column has no pages"))?;
         let noted = chunk.close_mut();
-        let (len, grown) = (as_i64(pages.len()), pages.grown);
         let dictionary = (!pages.dictionary.is_empty()).then_some(0);
         let data_offset = as_i64(bytes_of(&pages.dictionary));
         let metadata: ColumnChunkMetaData = noted.metadata.clone();
-        let uncompressed = metadata.uncompressed_size() + grown;
+        let uncompressed = metadata.uncompressed_size() + pages.grown;
         let metadata = metadata
             .into_builder()
             .set_compression(Compression::ZSTD(self.level))
-            .set_total_compressed_size(len)
+            .set_total_compressed_size(as_i64(pages.made))
             .set_total_uncompressed_size(uncompressed)
             .set_dictionary_page_offset(dictionary)
             .set_data_page_offset(data_offset)
@@ -84,7 +83,7 @@ impl Pages {
             None => None,
         };
         let close = ColumnCloseResult {
-            bytes_written: pages.len() as u64,
+            bytes_written: pages.made as u64,
             rows_written: noted.rows_written,
             metadata,
             bloom_filter: noted.bloom_filter.take(),
@@ -117,15 +116,13 @@ struct Chunk {
     data: Vec<Bytes>,
     /// Bytes that were handed out.
     given: usize,
+    /// Bytes of what they became.
+    made: usize,
     /// By how much headers became longer.
     grown: i64,
 }
 
 impl Chunk {
-    fn len(&self) -> usize {
-        bytes_of(&self.dictionary) + bytes_of(&self.data)
-    }
-
     /// Where the data pages are, for the rows that were noted.
     fn placed(&self, noted: &OffsetIndexMetaData, start: i64) -> Result<OffsetIndexMetaData> {
         let (pages, locations) = (self.data.chunks_exact(2), noted.page_locations());
@@ -188,6 +185,7 @@ impl PageStore for Store {
                 let (page_type, resized) =
                     resized(&header, body.len()).ok_or_else(|| ParquetError::General("a page header".to_owned()))?;
                 chunk.grown += as_i64(resized.len()) - as_i64(header.len());
+                chunk.made += resized.len() + body.len();
                 let pages = if page_type == DICTIONARY { &mut chunk.dictionary } else { &mut chunk.data };
                 pages.extend([resized, body]);
             }
@@ -200,7 +198,7 @@ impl PageStore for Store {
     }
 
     fn memory_size(&self) -> usize {
-        locked(&self.chunk).len()
+        locked(&self.chunk).made
     }
 }
 
