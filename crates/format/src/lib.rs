@@ -3,6 +3,7 @@
 //! Nothing here performs I/O, reads a clock or draws a random number: files come in through
 //! [`RangeReader`] and leave through [`std::io::Write`], and whoever calls decides where the bytes live.
 
+mod checksum;
 mod error;
 #[cfg(test)]
 mod fixture;

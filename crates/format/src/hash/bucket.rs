@@ -1,10 +1,10 @@
 //! From bucket key to bucket (option `bucket-function.type`).
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::ArrayRef;
 
 use crate::row::{Column, Data, columns, rows};
 use crate::types::{DataType, Kind};
-use crate::{Error, Result, ResultExt};
+use crate::{Error, Result};
 
 use super::hash_columns;
 
@@ -70,14 +70,14 @@ fn modulo(columns: &[ArrayRef], types: &[DataType], num_buckets: i32) -> Result<
             Ok(v.iter().enumerate().map(|(row, v)| bucket(value(row, i64::from(*v)))).collect())
         }
         (Kind::BigInt, Data::Long(v)) => Ok(v.iter().enumerate().map(|(row, v)| bucket(value(row, *v))).collect()),
-        (kind, _) => Err(Error::invalid(format!("bucket function mod takes INT or BIGINT, not {kind:?}"))),
+        _ => Err(Error::invalid(format!("bucket function mod takes INT or BIGINT, not {data_type}"))),
     }
 }
 
 fn hive(arrays: &[ArrayRef], types: &[DataType], num_buckets: i32) -> Result<Vec<i32>> {
     let mut hashes = vec![0i32; rows(arrays)?];
-    for ((column, array), data_type) in columns(arrays, types)?.iter().zip(arrays).zip(types) {
-        let hash = hive_hash(column, data_type).context("type", array.data_type())?;
+    for (column, data_type) in columns(arrays, types)?.iter().zip(types) {
+        let hash = hive_hash(column, data_type)?;
         for (row, state) in hashes.iter_mut().enumerate() {
             let value = if column.is_null(row) { 0 } else { hash(row) };
             *state = state.wrapping_mul(31).wrapping_add(value);
@@ -103,7 +103,7 @@ fn hive_hash<'a>(column: &'a Column, data_type: &DataType) -> Result<Box<dyn Fn(
         }
         (Data::String(v), _) => Box::new(|row| bytes_hash(v.value(row).as_bytes())),
         (Data::Binary(v), _) => Box::new(|row| bytes_hash(v.value(row))),
-        (_, kind) => return Err(Error::invalid(format!("bucket function hive does not take {kind:?}"))),
+        _ => return Err(Error::invalid(format!("bucket function hive does not take {data_type}"))),
     })
 }
 

@@ -2,14 +2,17 @@
 //!
 //! Tables of others may have such options; these are read, and altered in other ways.
 
+use arrow_array::new_empty_array;
+
 use super::TableSchema;
 use crate::file::{FileWrite, format_named};
+use crate::hash::BucketFunction;
 use crate::index::{IndexSpec, IndexWriter};
 use crate::lookup::BlockCodec;
 use crate::options::Options;
 use crate::options::table::key;
 use crate::stats::StatsMode;
-use crate::types::{DataField, DataType, Kind};
+use crate::types::{DataField, DataType, Kind, arrow_type};
 use crate::{Error, Result, ResultExt};
 
 /// Checks the options that a writer and its compactions read, with what rows there may be.
@@ -18,6 +21,7 @@ use crate::{Error, Result, ResultExt};
 /// `Invalid` or `Unsupported` naming the option, or the column that it is about.
 pub(super) fn check(schema: &TableSchema) -> Result<()> {
     numbers(&schema.options)
+        .and_then(|()| buckets(schema))
         .and_then(|()| files(schema))
         .and_then(|()| indexes(schema))
         .and_then(|()| expiry(&schema.options))
@@ -42,6 +46,20 @@ fn numbers(options: &Options) -> Result<()> {
     options.postpone_rescale_load_factor()?;
     options.postpone_target_row_num_per_bucket()?;
     options.postpone_target_size_per_bucket()?;
+    Ok(())
+}
+
+/// The types of the bucket key that the bucket function takes.
+fn buckets(schema: &TableSchema) -> Result<()> {
+    if schema.options.bucket()? == -1 {
+        return Ok(());
+    }
+    let function = BucketFunction::parse(schema.options.bucket_function_word()?)?;
+    for DataField { name, data_type, .. } in schema.bucket_keys()? {
+        let none = new_empty_array(&arrow_type(data_type)?);
+        let buckets = function.buckets(&[none], std::slice::from_ref(data_type), 1);
+        buckets.map_err(|e| e.with("column", name).with_hint("use the default function"))?;
+    }
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::cursor::zigzag;
 use super::schema::Schema;
 use crate::file::RangeReader;
-use crate::{Error, Result};
+use crate::{Error, Result, checksum};
 
 /// First bytes of a container.
 pub(super) const MAGIC: &[u8; 4] = b"Obj\x01";
@@ -72,7 +72,7 @@ impl Codec {
                 let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
                 encoder.write_all(data).and_then(|()| encoder.finish()).map_err(failed)
             }
-            Self::Zstandard { level } => zstd::bulk::compress(data, level).map_err(failed),
+            Self::Zstandard { level } => checksum::zstd_frame(data, level).map_err(failed),
             Self::Snappy => {
                 let mut out = snap::raw::Encoder::new()
                     .compress_vec(data)
@@ -136,7 +136,7 @@ impl Container {
         if this.take(4).await? != MAGIC[..] {
             return Err(Error::corrupt("not an avro file"));
         }
-        let mut schema = None;
+        let (mut schema, mut sum) = (None, None);
         loop {
             let count = this.long().await?;
             if count == 0 {
@@ -149,14 +149,17 @@ impl Container {
                 let key = this.bytes().await?;
                 let value = this.bytes().await?;
                 match &key[..] {
-                    b"avro.schema" => schema = Some(Schema::parse(&value)?),
+                    b"avro.schema" => schema = Some(value),
+                    checksum::HEADER_KEY => sum = Some(value),
                     b"avro.codec" => this.codec = Codec::parse(&String::from_utf8_lossy(&value), 1)?,
                     _ => {}
                 }
             }
         }
         this.sync = this.take(16).await?;
-        Ok((this, schema.ok_or_else(|| Error::corrupt("avro header has no schema"))?))
+        let schema = schema.ok_or_else(|| Error::corrupt("avro header has no schema"))?;
+        checksum::check_schema(&schema, sum.as_deref())?;
+        Ok((this, Schema::parse(&schema)?))
     }
 
     /// The next block, or none at the end of the file.

@@ -57,6 +57,21 @@ fn what_is_written_reads_back() {
     }
 }
 
+/// Blocks of zstd carry checksums when Linn writes them.
+#[test]
+fn any_flipped_bit_of_our_own_is_found() {
+    let (fields, batches, _) = typed(fixture::java21());
+    let file = Memory::write(&Avro, plainly(&fields, "zstd"), &batches).unwrap().bytes();
+    for at in (0..file.len() * 8).step_by(3) {
+        let mut bytes = file.to_vec();
+        bytes[at / 8] ^= 1 << (at % 8);
+        match Memory::new(&bytes).read(&Avro, columns(&fields)) {
+            Ok(read) => assert_eq!(read, batches, "bit {} of byte {} of {}", at % 8, at / 8, file.len()),
+            Err(error) => assert!(matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported), "{error}"),
+        }
+    }
+}
+
 #[test]
 fn rows_and_columns_are_left_out() {
     let (fields, batches, bytes) = typed(fixture::java21());

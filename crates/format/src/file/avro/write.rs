@@ -10,7 +10,7 @@ use super::define::define;
 use super::encode::Encoder;
 use crate::file::{FileWrite, FileWriter};
 use crate::types::DataField;
-use crate::{Error, Result, ResultExt};
+use crate::{Error, Result, ResultExt, checksum};
 
 /// Encoded bytes of a block, as the reference cuts them.
 const BLOCK_BYTES: usize = 64_000;
@@ -55,10 +55,17 @@ impl Writer {
         let seed = xxhash_rust::xxh3::xxh3_64(self.schema.as_bytes());
         let sync = xxhash_rust::xxh3::xxh3_128_with_seed(&self.block, seed).to_be_bytes();
         let mut header = MAGIC.to_vec();
-        put_long(&mut header, 2);
-        for (key, value) in [("avro.schema", self.schema.as_str()), ("avro.codec", self.codec.name())] {
-            put_bytes(&mut header, key.as_bytes());
-            put_bytes(&mut header, value.as_bytes());
+        let schema = self.schema.as_bytes();
+        let sum = checksum::of_schema(schema);
+        let entries: [(&[u8], &[u8]); 3] = [
+            (b"avro.schema", schema),
+            (b"avro.codec", self.codec.name().as_bytes()),
+            (checksum::HEADER_KEY, sum.as_bytes()),
+        ];
+        put_long(&mut header, entries.len() as i64);
+        for (key, value) in entries {
+            put_bytes(&mut header, key);
+            put_bytes(&mut header, value);
         }
         header.push(0);
         header.extend_from_slice(&sync);

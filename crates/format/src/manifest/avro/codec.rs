@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use zstd::zstd_safe;
 
-use crate::{Error, Result};
+use crate::{Error, Result, checksum};
 
 /// Largest decompressed block that is believed; writers make blocks of 64 kB, or of one entry if that is larger.
 const MAX_BLOCK: usize = 256 << 20;
@@ -66,7 +66,7 @@ impl Codec {
                 out.extend_from_slice(&crc32fast::hash(block).to_be_bytes());
                 Ok(out)
             }
-            Self::Zstd(level) => zstd::bulk::compress(block, level).map_err(failed),
+            Self::Zstd(level) => checksum::zstd_frame(block, level).map_err(failed),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::codec::Decoder;
 use super::{Codec, Cursor, Type, put_bytes, put_long};
-use crate::{Error, Result};
+use crate::{Error, Result, checksum};
 
 pub(super) const MAGIC: [u8; 4] = *b"Obj\x01";
 /// Size at which a block is closed, as the Java library does.
@@ -25,7 +25,7 @@ impl<'a> Container<'a> {
         if cursor.take(MAGIC.len())? != MAGIC {
             return Err(Error::corrupt("not an avro container"));
         }
-        let (mut schema, mut codec) = (None, Codec::Null);
+        let (mut schema, mut codec, mut sum) = (None, Codec::Null, None);
         loop {
             let count = cursor.block()?;
             if count == 0 {
@@ -34,13 +34,16 @@ impl<'a> Container<'a> {
             for _ in 0..count {
                 let (key, value) = (cursor.bytes()?, cursor.bytes()?);
                 match key {
-                    b"avro.schema" => schema = Some(Type::parse(value)?),
+                    b"avro.schema" => schema = Some(value),
                     b"avro.codec" => codec = named(value)?,
+                    checksum::HEADER_KEY => sum = Some(value),
                     _ => {}
                 }
             }
         }
         let schema = schema.ok_or_else(|| Error::corrupt("avro container has no schema"))?;
+        checksum::check_schema(schema, sum)?;
+        let schema = Type::parse(schema)?;
         let sync = cursor.take(16)?;
         let blocks = cursor.remaining();
         Ok(Self { schema, decoder: Decoder::new(codec), sync, cursor, blocks })
@@ -135,11 +138,13 @@ impl Writer {
         hash.update(&self.block);
         let sync = hash.digest128().to_be_bytes();
         self.out.extend_from_slice(&MAGIC);
-        put_long(&mut self.out, 2);
+        put_long(&mut self.out, 3);
         put_bytes(&mut self.out, b"avro.schema");
         put_bytes(&mut self.out, self.schema.as_bytes());
         put_bytes(&mut self.out, b"avro.codec");
         put_bytes(&mut self.out, self.codec.avro_name().as_bytes());
+        put_bytes(&mut self.out, checksum::HEADER_KEY);
+        put_bytes(&mut self.out, checksum::of_schema(self.schema.as_bytes()).as_bytes());
         put_long(&mut self.out, 0);
         self.out.extend_from_slice(&sync);
         self.sync = Some(sync);

@@ -43,6 +43,33 @@ fn flipped_bits_are_corrupt_or_harmless() {
     }
 }
 
+/// Manifests of Linn carry checksums, those of others do not.
+#[test]
+fn any_flipped_bit_of_our_own_is_found() {
+    fn check<T: PartialEq>(file: &[u8], read: impl Fn(&Bytes) -> Result<T>) {
+        let whole = read(&Bytes::copy_from_slice(file)).unwrap();
+        for at in 0..file.len() * 8 {
+            let mut bytes = file.to_vec();
+            bytes[at / 8] ^= 1 << (at % 8);
+            match read(&Bytes::from(bytes)) {
+                Ok(read) => assert!(read == whole, "bit {} of byte {} of {}", at % 8, at / 8, file.len()),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}"),
+            }
+        }
+    }
+    let entries = |bytes: &Bytes| -> Result<Vec<ManifestEntry>> {
+        let batch = read_manifest(bytes)?;
+        (0..batch.len()).map(|at| batch.entry(at)).collect()
+    };
+    let codec = Codec::Zstd(1);
+    let theirs = entries(&fixture!("java-2.1/manifest")).unwrap();
+    check(&write_manifest(&theirs, codec).unwrap(), entries);
+    let theirs = read_manifest_list(&fixture!("java-2.1/manifest-list")).unwrap();
+    check(&write_manifest_list(&theirs, codec).unwrap(), read_manifest_list);
+    let theirs = read_index_manifest(&fixture!("java-2.1/index-manifest-dv")).unwrap();
+    check(&write_index_manifest(&theirs, codec).unwrap(), read_index_manifest);
+}
+
 #[test]
 fn flips_in_compressed_files() {
     for file in [

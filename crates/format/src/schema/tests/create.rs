@@ -162,6 +162,26 @@ fn tables_that_nobody_could_write_to_are_not_made() {
 }
 
 #[test]
+fn bucket_functions_are_of_keys_that_they_take() {
+    let hive = |sql: &str, bucket: &str| {
+        let new = NewTable {
+            columns: vec![column("t", sql), column("v", "INT")],
+            primary_keys: vec!["t".into()],
+            options: options(&[("bucket", bucket), ("bucket-function.type", "hive")]),
+            ..NewTable::default()
+        };
+        TableSchema::create(new, 0)
+    };
+    for sql in ["TIMESTAMP(3)", "TIMESTAMP(9) WITH LOCAL TIME ZONE"] {
+        refused(hive(sql, "2"), &["hive", sql]);
+        hive(sql, "-1").unwrap();
+    }
+    for sql in ["BOOLEAN", "TINYINT", "DOUBLE", "DECIMAL(38, 3)", "CHAR(3)", "BYTES", "DATE", "TIME(3)"] {
+        hive(sql, "2").unwrap();
+    }
+}
+
+#[test]
 fn options_that_fit_a_keyed_table_are_taken() {
     for pairs in [
         &[("bucket", "-2")][..],
