@@ -69,6 +69,11 @@ impl Shape {
         self.fields.iter().map(|f| f.data_type.clone()).collect()
     }
 
+    /// Whether rows of this data file are laid out so: those of another schema are in another way.
+    fn is_of(&self, file: &DataFileMeta) -> bool {
+        !self.processor.has_rows() || file.schema_id == self.schema
+    }
+
     /// What is read of a data file.
     fn read(&self) -> &[DataField] {
         if self.processor.has_rows() { &self.fields } else { &self.key }
@@ -170,7 +175,8 @@ impl LookupFiles {
         Ok(self.keep((file.file_name.clone(), shape.processor), local))
     }
 
-    /// Puts a lookup file beside a new data file, where the table asks for it; its metadata names it then.
+    /// Puts a lookup file beside a new data file, where the table asks for it; its metadata names it then. Not beside a file
+    /// of an older schema that only changed its level: the rows of a lookup file are read as of the schema of its data file.
     ///
     /// # Errors
     /// As [`LookupFiles::get`], and what the store yields.
@@ -182,7 +188,7 @@ impl LookupFiles {
         shape: &Shape,
     ) -> Result<Arc<DataFileMeta>> {
         let wanted = self.remote.is_some_and(|level| file.level >= level);
-        if !wanted || remote_name(&file, shape).is_some() {
+        if !wanted || !shape.is_of(&file) || remote_name(&file, shape).is_some() {
             return Ok(file);
         }
         let local = self.get(env, files, &file, shape).await?;
@@ -244,9 +250,7 @@ fn remote_name<'f>(file: &'f DataFileMeta, shape: &Shape) -> Option<&'f str> {
         let parsed = RemoteName::parse(name);
         parsed.is_some_and(|p| p.processor == shape.processor && p.version == VERSION)
     };
-    // Rows of another schema are laid out in another way.
-    let name = file.extra_files.iter().find(usable)?;
-    (!shape.processor.has_rows() || file.schema_id == shape.schema).then_some(name)
+    file.extra_files.iter().find(usable).filter(|_| shape.is_of(file)).map(String::as_str)
 }
 
 /// A batch of a data file as keys and values.

@@ -1,5 +1,8 @@
 //! What compaction does beside merging: rows that expire, many runs merged over spills, the view of what is compacted.
 
+use linn_format::schema::SchemaChange;
+use linn_format::types::DataType;
+
 use crate::case::Case;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,4 +60,32 @@ async fn the_read_optimised_view_sees_what_a_full_compaction_saw() {
     case.commit(&["+I(2,3)", "-D(1,1)"]).await;
     assert_eq!(seen.rows().await, ["1,1", "2,2"]);
     assert_eq!(case.rows().await, ["2,3"]);
+}
+
+/// Every engine reads the rows of a lookup file as of the schema of the data file it lies beside.
+#[tokio::test(flavor = "multi_thread")]
+async fn regress_files_of_an_older_schema_get_no_lookup_files() {
+    let options =
+        [("changelog-producer", "lookup"), ("lookup.remote-file.enabled", "true"), ("target-file-size", "1 b")];
+    let mut case = Case::new("k INT, v INT", "k", &options).await;
+    case.with(&[("write-only", "true")]).commit(&["+I(1,1)", "+I(2,2)"]).await;
+    let column = SchemaChange::AddColumn {
+        path: vec!["w".to_owned()],
+        data_type: DataType::parse("STRING").unwrap(),
+        description: None,
+        position: None,
+    };
+    case.alter(&[column]).await;
+    case.commit(&["+I(3,3,c)"]).await;
+    case.compact(true).await;
+    let splits = case.table.scan().plan().await.unwrap().splits;
+    let files: Vec<(i64, bool)> = splits
+        .iter()
+        .flat_map(|split| {
+            split.files.iter().map(|file| (file.schema_id.0, !file.extra_files.is_empty())).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(files.contains(&(0, false)) && files.contains(&(1, true)) && !files.contains(&(0, true)), "{files:?}");
+    case.commit(&["+U(1,7,x)"]).await;
+    assert_eq!(case.rows().await, ["1,7,x", "2,2,NULL", "3,3,c"]);
 }
