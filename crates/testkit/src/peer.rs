@@ -96,6 +96,13 @@ impl Peer {
         rows(self.send(place, "read", json!({ "options": options }))?)
     }
 
+    /// The rows that are left when files, and rows by the indexes of files, are ruled out for
+    /// `{"column", "is", "values"}`; no row is looked at (Java only).
+    pub fn read_where(&mut self, place: &Place, options: &[(&str, &str)], filter: &Value) -> Answer<Vec<Value>> {
+        let options: Map<String, Value> = options.iter().map(|(k, v)| ((*k).to_owned(), json!(v))).collect();
+        rows(self.send(place, "read", json!({ "options": options, "filter": filter }))?)
+    }
+
     /// All rows of a system table such as `snapshots` (Java only).
     pub fn system(&mut self, place: &Place, name: &str, options: &[(&str, &str)]) -> Answer<Vec<Value>> {
         let place = Place { table: format!("{}${name}", place.table), ..place.clone() };

@@ -35,9 +35,9 @@ public final class Interop {
                 case "alter":
                     return session.alter();
                 case "read":
-                    return Reading.batch(session.table(), command.path("kinds").asBoolean());
+                    return Reading.batch(session.table(), command.path("kinds").asBoolean(), command.path("filter"));
                 case "system":
-                    return Reading.batch(session.any(), false);
+                    return Reading.batch(session.any(), false, command.path("filter"));
                 case "history":
                     return session.history();
                 case "changelog":

@@ -1,8 +1,12 @@
 // Rows out of a table: a batch read, and the changelog from the first snapshot to the newest.
 
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.paimon.data.InternalRow;
+import org.apache.paimon.predicate.Predicate;
+import org.apache.paimon.predicate.PredicateBuilder;
 import org.apache.paimon.reader.RecordReader;
+import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.paimon.table.FileStoreTable;
@@ -13,11 +17,43 @@ import org.apache.paimon.table.source.StreamTableScan;
 import org.apache.paimon.types.RowType;
 
 final class Reading {
-    static ArrayNode batch(Table table, boolean kinds) throws Exception {
+    /** With a filter: what is left of the table when files, and rows by the indexes of files, are ruled out. */
+    static ArrayNode batch(Table table, boolean kinds, JsonNode filter) throws Exception {
         ReadBuilder builder = table.newReadBuilder();
+        if (filter.isObject()) {
+            builder.withFilter(predicate(filter, table.rowType()));
+        }
         ArrayNode rows = Interop.JSON.createArrayNode();
         read(builder, builder.newScan().plan().splits(), table.rowType(), kinds, rows);
         return rows;
+    }
+
+    /** {"column", "is": "equal" | "less" | "atLeast" | "in" | "notIn" | "null" | "notNull", "values": [...]}. */
+    private static Predicate predicate(JsonNode filter, RowType type) {
+        PredicateBuilder builder = new PredicateBuilder(type);
+        int at = type.getFieldIndex(filter.get("column").asText());
+        List<Object> values = new ArrayList<>();
+        for (JsonNode value : filter.path("values")) {
+            values.add(Rows.fromJson(value, type.getTypeAt(at)));
+        }
+        switch (filter.get("is").asText()) {
+            case "equal":
+                return builder.equal(at, values.get(0));
+            case "less":
+                return builder.lessThan(at, values.get(0));
+            case "atLeast":
+                return builder.greaterOrEqual(at, values.get(0));
+            case "in":
+                return builder.in(at, values);
+            case "notIn":
+                return builder.notIn(at, values);
+            case "null":
+                return builder.isNull(at);
+            case "notNull":
+                return builder.isNotNull(at);
+            default:
+                throw new IllegalArgumentException("unknown filter " + filter);
+        }
     }
 
     static ArrayNode changelog(FileStoreTable table) throws Exception {

@@ -161,7 +161,7 @@ final class Rows {
         throw new IllegalArgumentException("unknown row kind " + text);
     }
 
-    private static Object fromJson(JsonNode json, DataType type) {
+    static Object fromJson(JsonNode json, DataType type) {
         if (json == null || json.isNull()) {
             return null;
         }

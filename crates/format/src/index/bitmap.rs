@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use roaring::RoaringBitmap;
 
-use super::bytes::{Reader, from, int, put_bitmap};
+use super::bytes::{Reader, from, int, next_row, put_bitmap};
 use super::key::{Key, Layout};
 use crate::{Error, Result};
 
@@ -134,21 +134,20 @@ impl Builder {
         Self { layout, version, block_size, rows: 0, nulls: RoaringBitmap::new(), values: BTreeMap::new() }
     }
 
-    pub(super) fn add(&mut self, key: Option<Key>) -> Result<()> {
-        let row = self.rows;
-        // Rows are ints in the format.
-        self.rows = row
-            .checked_add(1)
-            .filter(|n| *n <= i32::MAX as u32)
-            .ok_or_else(|| Error::unsupported("a bitmap index of 2^31 rows"))?;
+    pub(super) fn add(&mut self, key: Option<Key<&[u8]>>) -> Result<()> {
+        let row = next_row(&mut self.rows)?;
         match key {
             None => self.nulls.insert(row),
-            Some(key) => self.values.entry(key).or_default().insert(row),
+            Some(key) => self.values.entry(key.kept()).or_default().insert(row),
         };
         Ok(())
     }
 
-    pub(super) fn to_bytes(&self) -> Result<Vec<u8>> {
+    pub(super) fn into_bytes(mut self) -> Result<Vec<u8>> {
+        self.nulls.optimize();
+        for rows in self.values.values_mut() {
+            rows.optimize();
+        }
         let mut bodies = Vec::new();
         let null_entry = place(&self.nulls, &mut bodies)?;
         let entries = self.values.iter().map(|(key, rows)| Ok((key, place(rows, &mut bodies)?)));

@@ -45,7 +45,7 @@ impl Bloom<Vec<u8>> {
         Ok(Self { functions, bits: vec![0; bits / 8] })
     }
 
-    pub(super) fn add(&mut self, key: &Key) {
+    pub(super) fn add<K: AsRef<[u8]>>(&mut self, key: &Key<K>) {
         for (byte, bit) in self.positions(key) {
             if let Some(slot) = self.bits.get_mut(byte) {
                 *slot |= bit;
@@ -60,7 +60,7 @@ impl Bloom<Vec<u8>> {
 
 impl<B: AsRef<[u8]>> Bloom<B> {
     /// Byte and bit of every hash function; the halves of the hash are combined in 32 bits, as the reference does.
-    fn positions(&self, key: &Key) -> impl Iterator<Item = (usize, u8)> + use<B> {
+    fn positions<K: AsRef<[u8]>>(&self, key: &Key<K>) -> impl Iterator<Item = (usize, u8)> + use<B, K> {
         let hash = hash(key);
         let (low, high) = (hash as i32, (hash >> 32) as i32);
         // The reference counts bits in an int; readers of larger filters would not agree on positions.

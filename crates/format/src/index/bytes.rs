@@ -4,6 +4,9 @@ use roaring::RoaringBitmap;
 
 use crate::{Error, Result};
 
+/// Version of the parts of bit-sliced indexes and range bitmaps.
+pub(super) const VERSION: u8 = 1;
+
 /// A position in the bytes of an index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader<'a>(&'a [u8]);
@@ -76,6 +79,20 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A head with its length in front, and what follows it.
+pub(super) fn headed(bytes: &[u8]) -> Result<(Reader<'_>, &[u8])> {
+    let mut reader = Reader::new(bytes);
+    let length = reader.length()?;
+    let head = reader.take(length)?;
+    Ok((Reader::new(head), reader.rest()))
+}
+
+/// Reads the version of a part of an index; 1 is the only one there is.
+pub(super) fn version(reader: &mut Reader<'_>, what: &str) -> Result<()> {
+    let version = reader.byte()?;
+    if version > VERSION { Err(Error::unsupported(format!("{what} version {version}"))) } else { Ok(()) }
+}
+
 /// The bytes `start..` of `bytes`.
 pub(super) fn from(bytes: &[u8], start: usize) -> Result<Reader<'_>> {
     bytes.get(start..).map(Reader).ok_or_else(short)
@@ -90,4 +107,19 @@ pub(super) fn put_bitmap(out: &mut Vec<u8>, bitmap: &RoaringBitmap) -> Result<()
 /// A length as the format's int.
 pub(super) fn int(length: usize) -> Result<i32> {
     i32::try_from(length).map_err(|_| Error::unsupported("a file index of 2 GiB or more"))
+}
+
+/// Appends the length of a head, and the head.
+pub(super) fn put_headed(out: &mut Vec<u8>, head: &[u8]) -> Result<()> {
+    out.extend(int(head.len())?.to_be_bytes());
+    out.extend_from_slice(head);
+    Ok(())
+}
+
+/// The number of the next row of an index, which has so many; rows are ints in the format.
+pub(super) fn next_row(rows: &mut u32) -> Result<u32> {
+    let row = *rows;
+    let next = row.checked_add(1).filter(|n| i32::try_from(*n).is_ok());
+    *rows = next.ok_or_else(|| Error::unsupported("a file index of 2^31 rows"))?;
+    Ok(row)
 }

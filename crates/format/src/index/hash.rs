@@ -4,9 +4,9 @@ use super::key::Key;
 use crate::datum::Float;
 
 /// The hash of a value; numbers are hashed as the long they widen to, floats by their bits.
-pub(super) fn hash(key: &Key) -> u64 {
+pub(super) fn hash<B: AsRef<[u8]>>(key: &Key<B>) -> u64 {
     match key {
-        Key::Bytes(bytes) => xxhash_rust::xxh64::xxh64(bytes, 0),
+        Key::Bytes(bytes) => xxhash_rust::xxh64::xxh64(bytes.as_ref(), 0),
         Key::Number(n) => mix(*n),
         Key::Float(order) => mix(i64::from(f32::from_order(*order).to_bits().cast_signed())),
         Key::Double(order) => mix(f64::from_order(*order).to_bits().cast_signed()),

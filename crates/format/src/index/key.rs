@@ -9,14 +9,26 @@ use crate::types::Kind;
 use crate::{Error, Result};
 
 /// A value; ordered as the reference orders it (NaN above all, -0.0 below 0.0).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key<B = Vec<u8>> {
     Number(i64),
     /// A FLOAT by its order.
     Float(i32),
     /// A DOUBLE by its order.
     Double(i64),
-    Bytes(Vec<u8>),
+    Bytes(B),
+}
+
+impl Key<&[u8]> {
+    /// The same value, to keep.
+    pub(super) fn kept(self) -> Key {
+        match self {
+            Self::Number(n) => Key::Number(n),
+            Self::Float(order) => Key::Float(order),
+            Self::Double(order) => Key::Double(order),
+            Self::Bytes(bytes) => Key::Bytes(bytes.to_vec()),
+        }
+    }
 }
 
 /// A literal of a predicate.
@@ -72,7 +84,7 @@ impl Layout {
         })
     }
 
-    pub(super) fn write(self, key: &Key, out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn write<B: AsRef<[u8]>>(self, key: &Key<B>, out: &mut Vec<u8>) -> Result<()> {
         let misfit = || Error::internal("a key does not fit its index");
         match (self, key) {
             (Self::Boolean, Key::Number(n)) => out.push(u8::from(*n != 0)),
@@ -83,6 +95,7 @@ impl Layout {
             (Self::Float, Key::Float(order)) => out.extend(f32::from_order(*order).to_be_bytes()),
             (Self::Double, Key::Double(order)) => out.extend(f64::from_order(*order).to_be_bytes()),
             (Self::Bytes, Key::Bytes(bytes)) => {
+                let bytes = bytes.as_ref();
                 out.extend(super::bytes::int(bytes.len())?.to_be_bytes());
                 out.extend_from_slice(bytes);
             }
@@ -106,9 +119,7 @@ pub(super) fn literal(datum: &Datum, kind: &Kind) -> Option<Literal> {
         (Datum::Double(f), Kind::Double) if !f.is_nan() => Key::Double(f.one_nan().order()),
         (Datum::String(s), Kind::Char(_) | Kind::Varchar(_)) => Key::Bytes(s.as_bytes().to_vec()),
         (Datum::Bytes(b), Kind::Binary(_) | Kind::Varbinary(_)) => Key::Bytes(b.to_vec()),
-        (Datum::Decimal { unscaled, scale, .. }, Kind::Decimal { precision, scale: to })
-            if scale == to && *precision <= 18 =>
-        {
+        (Datum::Decimal { unscaled, scale, .. }, Kind::Decimal { scale: to, .. }) if scale == to => {
             Key::Number(i64::try_from(*unscaled).ok()?)
         }
         (

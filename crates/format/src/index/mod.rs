@@ -9,18 +9,22 @@ mod bsi;
 mod build;
 mod bytes;
 mod container;
+mod dictionary;
 mod evaluate;
 mod hash;
 mod key;
 mod range;
 mod slices;
+mod spec;
+mod visit;
 
 #[cfg(test)]
 mod tests;
 
-pub use build::{IndexKind, IndexSpec, IndexWriter};
+pub use build::IndexWriter;
 pub use container::{IndexFile, IndexPart};
 pub use evaluate::{IndexResult, evaluate};
+pub use spec::{IndexKind, IndexSpec};
 
 /// Index type `bloom-filter`.
 pub const BLOOM_FILTER: &str = "bloom-filter";

@@ -1,11 +1,11 @@
-//! `range-bitmap`: the place of every row's value in a sorted dictionary, as bit slices.
-//!
-//! The dictionary is cut into chunks; a chunk's head has its first value and that value's code, its body the values
-//! that follow, with consecutive codes. Only the chunk that can hold a value is decoded.
+//! `range-bitmap`: the rank of every row's value in a sorted dictionary, as bit slices.
+
+use std::collections::HashMap;
 
 use roaring::RoaringBitmap;
 
-use super::bytes::{Reader, from};
+use super::bytes::{Reader, VERSION, from, headed, int, next_row, put_bitmap, put_headed, version};
+use super::dictionary::{self, Code};
 use super::key::{Key, Layout};
 use super::slices::Slices;
 use crate::predicate::CompareOp;
@@ -27,16 +27,10 @@ struct Content<'a> {
     slices: Slices,
 }
 
-/// Where a value is in the dictionary, or would be.
-enum Code {
-    At(u32),
-    Before(u32),
-}
-
 impl<'a> Range<'a> {
     pub(super) fn parse(body: &'a [u8], layout: Layout) -> Result<Self> {
         let (mut head, rest) = headed(body)?;
-        version(&mut head)?;
+        version(&mut head, "range bitmap")?;
         let rows = u32::try_from(head.int()?).map_err(|_| Error::corrupt("range bitmap has negative rows"))?;
         if head.int()? <= 0 {
             return Ok(Self { rows, layout, content: None });
@@ -69,7 +63,7 @@ impl<'a> Range<'a> {
         } else if *key > content.max {
             Code::Before(u32::MAX)
         } else {
-            find(content.dictionary, self.layout, key)?
+            dictionary::find(content.dictionary, self.layout, key)?
         };
         let slices = &content.slices;
         Ok(match (code, op) {
@@ -82,22 +76,9 @@ impl<'a> Range<'a> {
     }
 }
 
-/// A head with its length in front, and what follows it.
-fn headed(bytes: &[u8]) -> Result<(Reader<'_>, &[u8])> {
-    let mut reader = Reader::new(bytes);
-    let length = reader.length()?;
-    let head = reader.take(length)?;
-    Ok((Reader::new(head), reader.rest()))
-}
-
-fn version(reader: &mut Reader<'_>) -> Result<()> {
-    let version = reader.byte()?;
-    if version > 1 { Err(Error::unsupported(format!("range bitmap version {version}"))) } else { Ok(()) }
-}
-
 fn slices(bytes: &[u8]) -> Result<Slices> {
     let (mut head, body) = headed(bytes)?;
-    version(&mut head)?;
+    version(&mut head, "range bitmap")?;
     let width = head.byte()?;
     if width > 32 {
         return Err(Error::corrupt("range bitmap has more than 32 bits"));
@@ -114,53 +95,139 @@ fn slices(bytes: &[u8]) -> Result<Slices> {
     Ok(Slices { rows, bits })
 }
 
-fn find(dictionary: &[u8], layout: Layout, key: &Key) -> Result<Code> {
-    let (mut head, body) = headed(dictionary)?;
-    version(&mut head)?;
-    let chunks = head.length()?;
-    let (offsets_length, chunks_length) = (head.length()?, head.length()?);
-    let mut body = Reader::new(body);
-    let (offsets, heads) = (body.take(offsets_length)?, body.take(chunks_length)?);
-    let mut offsets = Reader::new(offsets);
-    let mut last = None;
-    for _ in 0..chunks {
-        let mut chunk = from(heads, offsets.length()?)?;
-        version(&mut chunk)?;
-        let first = layout.read(&mut chunk)?;
-        if first > *key {
-            break;
-        }
-        last = Some((first, chunk));
+/// An index being built: the distinct values in the order of their first rows, and for each row which one it has.
+#[derive(Debug)]
+pub(super) struct Builder {
+    layout: Layout,
+    chunk_size: usize,
+    rows: u32,
+    values: Values,
+    codes: Vec<u32>,
+}
+
+#[derive(Debug)]
+enum Values {
+    /// By their order, which numbers of all kinds have in 64 bits.
+    Numbers(HashMap<i64, u32>),
+    Bytes(HashMap<Box<[u8]>, u32>),
+}
+
+/// The code of a row without a value; there are fewer values.
+const NULL: u32 = u32::MAX;
+
+impl Builder {
+    /// `chunk_size` is that of the option, where it is set.
+    pub(super) fn new(layout: Layout, chunk_size: Option<usize>) -> Self {
+        let values = match layout {
+            Layout::Bytes => Values::Bytes(HashMap::new()),
+            _ => Values::Numbers(HashMap::new()),
+        };
+        let chunk_size = chunk_size.unwrap_or(match layout {
+            // So few values that the reference looks at the heads alone.
+            Layout::Boolean | Layout::Byte | Layout::Short => 0,
+            _ => 16 << 10,
+        });
+        Self { layout, chunk_size, rows: 0, values, codes: Vec::new() }
     }
-    match last {
-        None => Ok(Code::Before(0)),
-        Some((first, chunk)) => find_in_chunk(first, chunk, body.rest(), layout, key),
+
+    pub(super) fn add(&mut self, key: Option<Key<&[u8]>>) -> Result<()> {
+        next_row(&mut self.rows)?;
+        let code = match (key, &mut self.values) {
+            (None, _) => NULL,
+            (Some(Key::Bytes(bytes)), Values::Bytes(values)) => match values.get(bytes) {
+                Some(code) => *code,
+                None => {
+                    // Below the number of rows, which are below 2^31.
+                    let code = values.len() as u32;
+                    values.insert(bytes.into(), code);
+                    code
+                }
+            },
+            (Some(Key::Number(order) | Key::Double(order)), Values::Numbers(values)) => code(values, order),
+            (Some(Key::Float(order)), Values::Numbers(values)) => code(values, order.into()),
+            _ => return Err(Error::internal("a key does not fit its index")),
+        };
+        self.codes.push(code);
+        Ok(())
+    }
+
+    pub(super) fn into_bytes(self) -> Result<Vec<u8>> {
+        let mut values: Vec<(Key<&[u8]>, u32)> = match &self.values {
+            Values::Numbers(values) => values.iter().map(|(order, code)| (self.key(*order), *code)).collect(),
+            Values::Bytes(values) => values.iter().map(|(bytes, code)| (Key::Bytes(&**bytes), *code)).collect(),
+        };
+        values.sort_unstable();
+        let mut ranks = vec![0; values.len()];
+        for (rank, (_, code)) in values.iter().enumerate() {
+            if let Some(slot) = ranks.get_mut(*code as usize) {
+                *slot = rank as u64;
+            }
+        }
+        let mut slices = Slices::default();
+        for (row, code) in self.codes.iter().enumerate() {
+            if let Some(rank) = ranks.get(*code as usize) {
+                slices.push(row as u32, *rank)?;
+            }
+        }
+        slices.bits.resize(width(values.len()), RoaringBitmap::new());
+        let keys: Vec<Key<&[u8]>> = values.into_iter().map(|(key, _)| key).collect();
+        let mut head = vec![VERSION];
+        head.extend(int(self.rows as usize)?.to_be_bytes());
+        head.extend(int(keys.len())?.to_be_bytes());
+        for bound in [keys.first(), keys.last()].into_iter().flatten() {
+            self.layout.write(bound, &mut head)?;
+        }
+        let dictionary = dictionary::write(self.layout, &keys, self.chunk_size)?;
+        head.extend(int(dictionary.len())?.to_be_bytes());
+        let mut out = Vec::new();
+        put_headed(&mut out, &head)?;
+        out.extend(dictionary);
+        put_slices(&mut out, slices)?;
+        Ok(out)
+    }
+
+    fn key(&self, order: i64) -> Key<&'static [u8]> {
+        match self.layout {
+            // Orders of floats are of 32 bits.
+            Layout::Float => Key::Float(order as i32),
+            Layout::Double => Key::Double(order),
+            _ => Key::Number(order),
+        }
     }
 }
 
-fn find_in_chunk(first: Key, mut head: Reader<'_>, bodies: &[u8], layout: Layout, key: &Key) -> Result<Code> {
-    let code = u32::try_from(head.int()?).map_err(|_| Error::corrupt("range bitmap has a negative code"))?;
-    if first == *key {
-        return Ok(Code::At(code));
+fn code(values: &mut HashMap<i64, u32>, order: i64) -> u32 {
+    let next = values.len() as u32;
+    *values.entry(order).or_insert(next)
+}
+
+/// How many slices so many values have. Without any the reference takes the bits of -1, and so must others, to the byte.
+fn width(values: usize) -> usize {
+    match values {
+        0 => 64,
+        values => (usize::BITS - (values - 1).leading_zeros()).max(1) as usize,
     }
-    let (start, size) = (head.length()?, head.length()?);
-    let first_length = head.length()?;
-    // Chunks of values that vary in length have a list of offsets before the values; values know their own length.
-    let skip = if layout == Layout::Bytes { first_length } else { 0 };
-    let start = start.checked_add(skip).ok_or_else(|| Error::corrupt("range bitmap is too long"))?;
-    let mut values = from(bodies, start)?;
-    let mut code = code;
-    for _ in 0..size {
-        code = code.checked_add(1).ok_or_else(|| Error::corrupt("range bitmap has too many codes"))?;
-        let value = layout.read(&mut values)?;
-        if value == *key {
-            return Ok(Code::At(code));
-        }
-        if value > *key {
-            return Ok(Code::Before(code));
-        }
+}
+
+fn put_slices(out: &mut Vec<u8>, mut slices: Slices) -> Result<()> {
+    slices.optimize();
+    let (mut places, mut body) = (Vec::new(), Vec::new());
+    put_bitmap(&mut body, &slices.rows)?;
+    let rows_length = body.len();
+    for slice in &slices.bits {
+        let start = body.len();
+        put_bitmap(&mut body, slice)?;
+        places.extend(int(start - rows_length)?.to_be_bytes());
+        places.extend(int(body.len() - start)?.to_be_bytes());
     }
-    Ok(Code::Before(code.saturating_add(1)))
+    // At most 64.
+    let mut head = vec![VERSION, slices.bits.len() as u8];
+    head.extend(int(rows_length)?.to_be_bytes());
+    head.extend(int(places.len())?.to_be_bytes());
+    head.extend(places);
+    put_headed(out, &head)?;
+    out.extend(body);
+    Ok(())
 }
 
 /// The layout of a column's values in a range bitmap; `None` where there are none.

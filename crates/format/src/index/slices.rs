@@ -1,8 +1,9 @@
-//! Comparing bit-sliced numbers: a bitmap of the rows that have a number, and one for each bit.
+//! Bit-sliced numbers: a bitmap of the rows that have a number, and one for each bit.
 
 use roaring::RoaringBitmap;
 
 use crate::predicate::CompareOp;
+use crate::{Error, Result};
 
 /// Rows and the bits of their numbers, lowest first.
 #[derive(Debug, Clone, Default)]
@@ -12,6 +13,32 @@ pub(super) struct Slices {
 }
 
 impl Slices {
+    /// Adds the number of a row that follows all those that are there.
+    pub(super) fn push(&mut self, row: u32, number: u64) -> Result<()> {
+        let misplaced = |_| Error::internal("rows of a file index are out of order");
+        self.rows.try_push(row).map_err(misplaced)?;
+        let mut left = number;
+        while left != 0 {
+            let bit = left.trailing_zeros() as usize;
+            if self.bits.len() <= bit {
+                self.bits.resize(bit + 1, RoaringBitmap::new());
+            }
+            if let Some(slice) = self.bits.get_mut(bit) {
+                slice.try_push(row).map_err(misplaced)?;
+            }
+            left &= left - 1;
+        }
+        Ok(())
+    }
+
+    /// Compresses runs of rows, as the reference does before it writes.
+    pub(super) fn optimize(&mut self) {
+        self.rows.optimize();
+        for slice in &mut self.bits {
+            slice.optimize();
+        }
+    }
+
     /// Rows whose number compares so with `value` (O'Neil's algorithm).
     pub(super) fn compare(&self, op: CompareOp, value: u64) -> RoaringBitmap {
         let width = self.bits.len();

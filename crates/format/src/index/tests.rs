@@ -3,6 +3,7 @@
 mod columns;
 mod property;
 mod reference;
+mod sliced;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use bytes::Bytes;

@@ -25,7 +25,7 @@ pub(super) fn in_keys(names: &mut [String], old: &str, new: &str) {
     }
 }
 
-/// Renames a column in option values that list columns and in `fields.<columns>.…` keys.
+/// Renames a column in option values that list columns and in keys `fields.<columns>.…` and `file-index.<type>.<column>.…`.
 pub(super) fn in_options(options: &mut Options, old: &str, new: &str) {
     let rewritten = options.iter().map(|(key, value)| {
         let new_key = rename_key(key, old, new).unwrap_or_else(|| key.to_owned());
@@ -40,6 +40,10 @@ pub(super) fn in_options(options: &mut Options, old: &str, new: &str) {
 
 /// `fields.<a,b>.<suffix>` with the column renamed; the suffix may have points, column names may too.
 fn rename_key(key: &str, old: &str, new: &str) -> Option<String> {
+    if let Some((kind, rest)) = key.strip_prefix("file-index.").and_then(|rest| rest.split_once('.')) {
+        let (name, option) = rest.rsplit_once('.')?;
+        return Some(format!("file-index.{kind}.{}.{option}", renamed(name, old, new)?));
+    }
     let rest = key.strip_prefix("fields.")?;
     if let Some(suffix) = rest.strip_prefix(old).filter(|suffix| suffix.starts_with('.')) {
         return Some(format!("fields.{new}{suffix}"));
@@ -50,9 +54,17 @@ fn rename_key(key: &str, old: &str, new: &str) -> Option<String> {
 
 fn rename_in_list(list: &str, old: &str, new: &str) -> String {
     let names = parse_list(list);
-    if !names.contains(&old) {
+    let changed: Vec<Option<String>> = names.iter().map(|name| renamed(name, old, new)).collect();
+    if changed.iter().all(Option::is_none) {
         return list.to_owned();
     }
-    let renamed: Vec<&str> = names.into_iter().map(|name| if name == old { new } else { name }).collect();
-    renamed.join(",")
+    let all: Vec<String> =
+        names.into_iter().zip(changed).map(|(name, changed)| changed.unwrap_or_else(|| name.to_owned())).collect();
+    all.join(",")
+}
+
+/// The new name of the column, or of a key of the map column; none for others.
+fn renamed(name: &str, old: &str, new: &str) -> Option<String> {
+    let key = name.strip_prefix(old)?;
+    (key.is_empty() || (key.starts_with('[') && key.ends_with(']'))).then(|| format!("{new}{key}"))
 }

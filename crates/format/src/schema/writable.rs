@@ -93,6 +93,7 @@ fn files(schema: &TableSchema) -> Result<()> {
 const LEVELS: usize = 32;
 
 fn indexes(schema: &TableSchema) -> Result<()> {
+    IndexSpec::check_options(&schema.options)?;
     let specs = IndexSpec::from_options(&schema.options)?;
     IndexWriter::new(&schema.fields, &specs).map(drop)
 }

@@ -69,9 +69,10 @@ pub fn seeds() -> BTreeMap<&'static str, BTreeMap<String, Vec<u8>>> {
     ] {
         add("lookup", name, bytes);
     }
-    for kind in ["bloom-filter", "bitmap"] {
-        add("file_index", kind, file_index(kind));
+    for kind in ["bloom-filter", "bitmap", "range-bitmap"] {
+        add("file_index", kind, file_index(kind, "k,s,w"));
     }
+    add("file_index", "bsi", file_index("bsi", "k,s"));
     add("row", "datums", row_bytes());
     add("options", "table", b"bucket=4\nmerge-engine=partial-update\nfields.a.sequence-group=b,w\nsequence.field=s\nsnapshot.time-retained=1 h\ntarget-file-size=128 mb\nchangelog-producer=lookup\n".to_vec());
     add(
@@ -105,8 +106,8 @@ fn lookup(codec: BlockCodec) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-fn file_index(kind: &str) -> Vec<u8> {
-    let options: Options = [(format!("file-index.{kind}.columns"), "k,s,w".to_owned())].into_iter().collect();
+fn file_index(kind: &str, columns: &str) -> Vec<u8> {
+    let options: Options = [(format!("file-index.{kind}.columns"), columns.to_owned())].into_iter().collect();
     let mut writer = IndexWriter::new(&data_fields(), &IndexSpec::from_options(&options).unwrap()).unwrap();
     let values = |i: i64| Values { s: Some(i), a: None, b: Some(-i), w: Some(format!("text {i}")) };
     let rows: Vec<Row> = (0..40).map(|i| Row { p: 0, k: i % 7, values: values(i64::from(i)), kind: 0 }).collect();

@@ -315,6 +315,11 @@ impl Ring {
         self.java.read(&self.place, &[]).unwrap()
     }
 
+    /// What Java reads where it looks at indexes and statistics alone, as [`Peer::read_where`].
+    pub(crate) fn java_reads_where(&mut self, options: &[(&str, &str)], filter: &Value) -> Vec<Value> {
+        self.java.read_where(&self.place, options, filter).unwrap()
+    }
+
     /// All rows as Linn reads them.
     pub(crate) fn read(&self) -> Vec<Value> {
         self.runtime.block_on(async { rows(&self.table().await).await.unwrap() })

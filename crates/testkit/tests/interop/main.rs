@@ -10,6 +10,7 @@ mod differential;
 mod differential_types;
 mod evolution;
 mod expiry;
+mod file_indexes;
 mod fixtures_expire;
 mod follow;
 mod histories;

@@ -11,8 +11,7 @@ use super::columns::{column, datum};
 use super::{batch, check};
 use crate::file::avro::Avro;
 use crate::fixture::{self, Memory};
-use crate::index::build::{IndexKind, IndexSpec, IndexWriter};
-use crate::index::{BITMAP, BLOOM_FILTER, BSI, IndexFile, RANGE_BITMAP};
+use crate::index::{BITMAP, BLOOM_FILTER, BSI, IndexFile, IndexKind, IndexSpec, IndexWriter, RANGE_BITMAP};
 use crate::predicate::{CompareOp, Predicate};
 use crate::types::{DataField, DataType, Kind};
 
@@ -203,6 +202,43 @@ fn our_bloom_filters_are_the_reference_s() {
         let body = theirs.column(column).find(|p| p.index_type == BLOOM_FILTER).unwrap().body.clone();
         assert_eq!(ours.parts[0].body, body, "{column}");
     }
+}
+
+/// Our bodies for the columns that have an index of the type in the reference's file, and the reference's.
+fn bodies(table: &str, index_type: &str, kind: IndexKind) -> Vec<(Bytes, Bytes)> {
+    let (fields, batches, _) = rows(table);
+    let mut pairs = Vec::new();
+    for (index, batch) in beside(table).iter().zip(&batches) {
+        let theirs = IndexFile::parse(index).unwrap();
+        for part in theirs.parts.iter().filter(|p| p.index_type == index_type && !p.column.contains('[')) {
+            let spec = IndexSpec { column: part.column.clone(), kind };
+            let mut writer = IndexWriter::new(&fields, &[spec]).unwrap();
+            writer.update(batch).unwrap();
+            let ours = IndexFile::parse(&writer.finish().unwrap().unwrap()).unwrap();
+            pairs.push((ours.parts[0].body.clone().unwrap(), part.body.clone().unwrap()));
+        }
+    }
+    pairs
+}
+
+#[test]
+fn our_sliced_indexes_are_the_reference_s() {
+    let range = IndexKind::RangeBitmap { chunk_size: None };
+    for (table, index_type, kind) in
+        [("x21_fileindex_bsi", BSI, IndexKind::Bsi), ("x21_fileindex_range_bitmap", RANGE_BITMAP, range)]
+    {
+        let pairs = bodies(table, index_type, kind);
+        assert_eq!(pairs.len(), 6, "{table}");
+        pairs.iter().for_each(|(ours, theirs)| assert_eq!(ours, theirs, "{table}"));
+    }
+}
+
+/// The reference puts the bitmaps in the order of a hash table.
+#[test]
+fn our_bitmaps_take_as_many_bytes_as_the_reference_s() {
+    let pairs = bodies("fileindex_file", BITMAP, IndexKind::Bitmap { version: 2, block_size: 16 << 10 });
+    assert!(!pairs.is_empty());
+    pairs.iter().for_each(|(ours, theirs)| assert_eq!(ours.len(), theirs.len()));
 }
 
 #[test]

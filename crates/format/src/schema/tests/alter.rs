@@ -66,6 +66,8 @@ fn options_follow_a_renamed_column() {
         ("merge-engine", "aggregation"),
         ("fields.v.aggregate-function", "listagg"),
         ("fields.v.list-agg-delimiter", "n"),
+        ("file-index.bitmap.columns", "n, v"),
+        ("file-index.bitmap.v.version", "1"),
     ];
     let schema = keyed(&pairs).unwrap();
     let rename = |from: &str, to: &str| SchemaChange::RenameColumn { path: path(from), new_name: to.into() };
@@ -77,6 +79,8 @@ fn options_follow_a_renamed_column() {
         ("bucket-key", "key"),
         ("fields.val.aggregate-function", "listagg"),
         ("fields.val.list-agg-delimiter", "n"),
+        ("file-index.bitmap.columns", "num,val"),
+        ("file-index.bitmap.val.version", "1"),
         ("merge-engine", "aggregation"),
         ("sequence.field", "d,num"),
     ];
@@ -192,7 +196,7 @@ fn what_writers_could_not_read_is_not_set() {
     refused(alter(&schema, set("primary-key.nullable", "true")), &["primary-key.nullable"]);
     // Of a table that is so already, other things can change.
     let mut theirs = schema;
-    theirs.options.set("file-index.bsi.columns", "n");
+    theirs.options.set("file-index.guess.columns", "n");
     let altered = alter(&theirs, set("snapshot.num-retained.max", "20")).unwrap();
-    assert_eq!(altered.options.get("file-index.bsi.columns"), Some("n"));
+    assert_eq!(altered.options.get("file-index.guess.columns"), Some("n"));
 }

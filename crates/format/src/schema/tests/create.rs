@@ -154,6 +154,11 @@ fn tables_that_nobody_could_write_to_are_not_made() {
         (&[("file-index.guess.columns", "v")], "guess"),
         (&[("file-index.bitmap.columns", "arr")], "index"),
         (&[("file-index.bloom-filter.columns", "v"), ("file-index.bloom-filter.v.items", "many")], "many"),
+        (&[("file-index.bsi.columns", "n,v")], "column: v"),
+        (&[("file-index.range-bitmap.columns", "v,arr")], "column: arr"),
+        (&[("file-index.range-bitmap.columns", "v"), ("file-index.range-bitmap.v.chunk-size", "3 gb")], "3 gb"),
+        (&[("file-index.range-bitmap.columns", "v"), ("file-index.range-bitmap.n.chunk-size", "1 kb")], "column: n"),
+        (&[("file-index.bitmap.columns", "v[a]")], "column: v[a]"),
     ];
     for (pairs, part) in cases {
         let Err(error) = keyed(pairs) else { panic!("{pairs:?} was not refused") };
