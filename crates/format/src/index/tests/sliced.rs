@@ -170,7 +170,8 @@ fn many_rows_are_found_in_every_container() {
 
 #[test]
 fn other_types_have_none() {
-    for (sql, of) in TYPES.iter().chain(&[("TIMESTAMP(9) WITH LOCAL TIME ZONE", &[BSI][..]), ("VARBINARY(3)", &[][..])]) {
+    for (sql, of) in TYPES.iter().chain(&[("TIMESTAMP(9) WITH LOCAL TIME ZONE", &[BSI][..]), ("VARBINARY(3)", &[][..])])
+    {
         for index in [BSI, RANGE_BITMAP] {
             match writer(&field(sql), kind(index, None)) {
                 Ok(_) => assert!(of.contains(&index), "{index} on {sql}"),
