@@ -13,12 +13,11 @@ use linn_format::file::DataFileMeta;
 use linn_format::options::table::key;
 use linn_format::schema::TableSchema;
 use linn_format::stats::{FileStats, evolve};
-use linn_format::types::DataField;
+use linn_format::types::{DataField, NANOS_OF_SECOND};
 use linn_format::{Error, Result, SchemaId};
 
 /// From this number on a BIGINT means milliseconds, below it seconds.
 const MILLIS_FROM: i64 = 1_000_000_000_000;
-const NANOS_OF_SECOND: i128 = 1_000_000_000;
 
 /// When the rows of a table expire.
 #[derive(Debug, Clone)]

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use futures::StreamExt;
+use linn_format::file::value_bytes;
 use linn_format::{Error, Result};
 
 use super::key::KeyColumn;
@@ -57,7 +58,7 @@ impl<C: KeyColumn> Merger<C> {
         let len = batch.num_rows();
         let columns = &self.assembler.sources()[source].columns;
         let sequence = self.sequence_encoder.as_ref().map(|e| e.encode(columns, len)).transpose()?;
-        self.orders.push(Order { keys, sequence, unique: false, row_bytes: bytes_of(batch)? / len.max(1) });
+        self.orders.push(Order { keys, sequence, unique: false, row_bytes: value_bytes(batch)? / len.max(1) });
         Ok(source)
     }
 
@@ -92,12 +93,6 @@ async fn next_rows(run: &mut LeveledStream) -> Result<Option<(RecordBatch, i32)>
             next => return Ok(next),
         }
     }
-}
-
-/// Bytes of the values of a batch, also where it is part of a larger one.
-fn bytes_of(batch: &RecordBatch) -> Result<usize> {
-    let of_column = |column: &ArrayRef| column.to_data().get_slice_memory_size();
-    Ok(batch.columns().iter().map(of_column).sum::<std::result::Result<_, _>>()?)
 }
 
 fn unsorted() -> Error {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -48,6 +48,15 @@ pub trait RangeReader: Send + Sync {
 
 /// Bytes of values in a batch from which on it gets fewer rows: where rows are large, what a batch holds in memory counts.
 pub const BATCH_BYTES: usize = 32 << 20;
+
+/// Bytes of the values of a batch, also where it is part of a larger one.
+///
+/// # Errors
+/// Those of Arrow, for types whose values have no size.
+pub fn value_bytes(batch: &RecordBatch) -> Result<usize> {
+    let of_columns = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size());
+    Ok(of_columns.sum::<std::result::Result<_, _>>()?)
+}
 
 /// What to read of one data file.
 #[derive(Debug, Clone)]

@@ -16,8 +16,8 @@ pub use arrow::{FIELD_ID_KEY, arrow_field, arrow_schema, arrow_type, field_id, f
 pub use data_type::{DataField, DataType, Kind};
 pub use ids::{assign_ids, assign_nested_ids, element_id, highest_id, map_key_id, map_value_id};
 pub use row_kind::RowKind;
-pub(crate) use wide::{NANOS_OF_SECOND, WIDE_TIMESTAMP, split_wide, wide_of};
-pub use wide::{has_nanos, narrowed, spelled, widened};
+pub use wide::{NANOS_OF_SECOND, has_nanos, narrowed, spelled, widened};
+pub(crate) use wide::{WIDE_TIMESTAMP, split_wide, wide_of};
 
 /// Added to a primary-key column's field id to name its `_KEY_` column in data files.
 pub const KEY_FIELD_ID_OFFSET: i32 = 1_073_741_823;

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// The Arrow type of wide timestamps: seconds since the epoch, with nanoseconds behind the point.
 pub(crate) const WIDE_TIMESTAMP: Arrow = Arrow::Decimal128(38, 9);
 /// Nanoseconds of a second.
-pub(crate) const NANOS_OF_SECOND: i128 = 1_000_000_000;
+pub const NANOS_OF_SECOND: i128 = 1_000_000_000;
 const NANOS_OF_MILLI: i128 = 1_000_000;
 
 /// Whether a column of the fields holds, at any depth, timestamps of more than six digits.

@@ -18,6 +18,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use zstd::bulk::Compressor;
 
 use super::writing;
+use crate::row::put_var_int;
 use crate::{Error, Result};
 
 /// Bytes of a page for which no buffer is kept.
@@ -213,12 +214,8 @@ fn resized(header: &[u8], size: usize) -> Option<(i32, Bytes)> {
     let mut made = Vec::with_capacity(header.len() + 5);
     made.extend_from_slice(kept);
     made.push(NEXT_I32);
-    let mut zigzag = u64::try_from(i32::try_from(size).ok()?).ok()? << 1;
-    while zigzag >= 0x80 {
-        made.push((zigzag & 0x7f) as u8 | 0x80);
-        zigzag >>= 7;
-    }
-    made.push(zigzag as u8);
+    // As a signed number, of which even ones stand for those that are not negative.
+    put_var_int(&mut made, u64::try_from(i32::try_from(size).ok()?).ok()? << 1);
     made.extend_from_slice(fields.0);
     Some((page_type, made.into()))
 }

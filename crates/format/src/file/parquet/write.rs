@@ -24,7 +24,7 @@ use super::pages::{Pages, Presses};
 use super::property::{Properties, properties};
 use super::schema::{INT96_LENGTH, Nanos, message};
 use super::writing;
-use crate::file::{BATCH_BYTES, FileWrite, FileWriter};
+use crate::file::{BATCH_BYTES, FileWrite, FileWriter, value_bytes};
 use crate::types::{arrow_schema, narrowed};
 use crate::{Error, Result, ResultExt};
 
@@ -98,8 +98,7 @@ impl Writer {
 
     fn append(&mut self, batch: &RecordBatch) -> Result<()> {
         // Of large rows one more would make the row group much larger.
-        let bytes = batch.columns().iter().map(|column| column.to_data().get_slice_memory_size());
-        let bytes = bytes.sum::<std::result::Result<usize, _>>()?;
+        let bytes = value_bytes(batch)?;
         if bytes >= LARGE_BATCH && self.group_rows > 0 && self.buffered() + bytes > self.block_size {
             self.flush()?;
         }
