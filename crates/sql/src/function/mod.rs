@@ -4,6 +4,7 @@
 mod part;
 mod pattern;
 mod patterned;
+mod show;
 
 use datafusion::logical_expr::ScalarUDF;
 

@@ -10,6 +10,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 
 use super::pattern::{Spelling, chrono};
+use super::show::show;
 
 pub(super) fn functions() -> Vec<ScalarUDF> {
     use datafusion::functions::datetime::{to_char, to_date, to_timestamp};
@@ -56,6 +57,13 @@ impl ScalarUDFImpl for Patterned {
         let first = values.next().map(|value| if self.shows { time(value) } else { Ok(value) });
         let patterns = values.map(|pattern| self.pattern(pattern));
         args.args = first.into_iter().chain(patterns).collect::<Result<_>>()?;
+        if let (true, [ColumnarValue::Array(times), ColumnarValue::Scalar(pattern)]) =
+            (self.shows, args.args.as_slice())
+            && let (Some(times), Some(Some(pattern))) = (times.as_primitive_opt(), pattern.try_as_str())
+            && let Some(shown) = show(times, pattern)
+        {
+            return Ok(ColumnarValue::Array(Arc::new(shown)));
+        }
         self.inner.invoke_with_args(args)
     }
 }

@@ -6,10 +6,14 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::buffer::BooleanBuffer;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result as DfResult;
+use datafusion::physical_expr::scalar_subquery::ScalarSubqueryExpr;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
-use datafusion::physical_expr_common::physical_expr::{is_volatile, snapshot_generation, snapshot_physical_expr};
+use datafusion::physical_expr_common::physical_expr::{
+    is_dynamic_physical_expr, is_volatile, snapshot_generation, snapshot_physical_expr,
+};
 use linn::format::row::{BinaryRow, columns_from_rows};
 use linn::format::types::{DataField, DataType, arrow_schema};
 use linn::{Result, Split, Table};
@@ -39,16 +43,15 @@ impl DynamicFilters {
         Ok(Self { filters: Vec::new(), types: fields.into_iter().map(|field| field.data_type).collect(), schema })
     }
 
-    /// With those of `filters` that ask something of a partition.
+    /// With those of `filters` that ask something of a partition, and are not known before the query runs.
     pub(super) fn with(&self, filters: impl IntoIterator<Item = Arc<dyn PhysicalExpr>>) -> Self {
         let mut all = self.clone();
-        all.filters.extend(filters.into_iter().filter(|filter| {
-            self.schema
-                .fields()
-                .iter()
-                .any(|field| collect_columns(filter).iter().any(|column| column.name() == field.name()))
-        }));
+        all.filters.extend(filters.into_iter().filter(|filter| self.asks(filter) && is_known_late(filter)));
         all
+    }
+
+    fn asks(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
+        collect_columns(filter).iter().any(|column| self.schema.fields().iter().any(|f| f.name() == column.name()))
     }
 
     pub(super) fn all(&self) -> &[Arc<dyn PhysicalExpr>] {
@@ -84,6 +87,12 @@ impl DynamicFilters {
         }
         Ok(parts)
     }
+}
+
+/// Whether a filter comes to be known while the query runs: what has been known before has left out its partitions by then.
+fn is_known_late(filter: &Arc<dyn PhysicalExpr>) -> bool {
+    let late = |expr: &Arc<dyn PhysicalExpr>| Ok(expr.downcast_ref::<ScalarSubqueryExpr>().is_some());
+    is_dynamic_physical_expr(filter) || filter.exists(late).unwrap_or(false)
 }
 
 /// Which of some splits are read.
