@@ -229,7 +229,7 @@ pub(crate) enum BranchCommand {
         /// Take the rows of the branch where both changed a key
         #[arg(long)]
         theirs: bool,
-        /// Say what would be done, and show the conflicts
+        /// Show the conflicts, and how much would be done
         #[arg(long)]
         dry_run: bool,
     },

@@ -9,9 +9,6 @@ use crate::args::BranchCommand;
 use crate::context::Context;
 use crate::output::{Columns, Out, Sink, count, time};
 
-/// Conflicts that are printed.
-const SHOWN: usize = 100;
-
 pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()> {
     match command {
         BranchCommand::List { table } => list(context, &context.table(&table).await?).await,
@@ -62,29 +59,24 @@ struct Merge {
 async fn merge(context: &Context, table: &Table, merge: Merge) -> Result<()> {
     let Merge { name, into, prefer, dry_run } = merge;
     let branches = Branches::new(table);
-    if table.schema().is_primary_key_table() && (dry_run || prefer.is_none()) {
+    if dry_run {
+        if !table.schema().is_primary_key_table() {
+            return Err(Error::unsupported("a dry run of merging a table without a primary key"));
+        }
         let changes = branches.key_changes(&name, &into).await?;
-        let counts = changes.counts(prefer);
+        let (counts, conflicts) = (changes.counts(prefer), changes.conflicts(usize::MAX)?);
         if counts.conflicts > 0 {
-            let conflicts = changes.conflicts(SHOWN)?;
             let mut sink = Sink::new(Out::new(), context.output, conflicts.schema())?;
             sink.write(&conflicts)?;
             sink.finish()?;
-            if counts.conflicts > SHOWN {
-                eprintln!("The first {SHOWN} of {} conflicts.", counts.conflicts);
-            }
         }
-        if dry_run {
-            eprintln!(
-                "Would write {} and delete {} in {into}; {}.",
-                count(counts.written, "row"),
-                count(counts.deleted, "row"),
-                count(counts.conflicts, "conflict")
-            );
-            return Ok(());
-        }
-    } else if dry_run {
-        return Err(Error::unsupported("a dry run of merging a table without a primary key"));
+        eprintln!(
+            "Would write {} and delete {} in {into}; {}.",
+            count(counts.written, "row"),
+            count(counts.deleted, "row"),
+            count(counts.conflicts, "conflict")
+        );
+        return Ok(());
     }
     let merged = branches.merge(&name, &into, prefer).await?;
     match (merged.snapshot, merged.keys) {

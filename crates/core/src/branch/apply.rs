@@ -33,7 +33,7 @@ impl Branches {
         prefer: Option<Prefer>,
     ) -> Result<(KeyCounts, Option<SnapshotId>)> {
         for _ in 0..TRIES {
-            let changes = self.key_changes(source, target).await?;
+            let changes = Box::pin(self.key_changes(source, target)).await?;
             let counts = changes.counts(prefer);
             if counts.conflicts > 0 {
                 self.check_conflicts(&changes, prefer)?;
@@ -41,7 +41,7 @@ impl Branches {
             if counts.written + counts.deleted == 0 {
                 return Ok((counts, None));
             }
-            if let Some(snapshot) = self.apply(&changes, prefer).await? {
+            if let Some(snapshot) = Box::pin(self.apply(&changes, prefer)).await? {
                 return Ok((counts, Some(snapshot)));
             }
         }
@@ -80,7 +80,7 @@ impl Branches {
         Ok(Error::conflict(format!("{what} changed on both sides {since}"))
             .with("table", self.table.name())
             .with("keys", keys.join(", "))
-            .with_hint("settle them for ours, which keeps the rows that are there, or for theirs, which takes those of the branch"))
+            .with_hint("a dry run shows both rows; settle them for ours, which keeps the rows that are there, or for theirs, which takes those of the branch"))
     }
 
     /// Writes the changes; `None` when another commit came first, and nothing was done.

@@ -92,28 +92,13 @@ impl Branches {
         while let Some(batch) = stream.try_next().await? {
             found.see(&batch)?;
         }
-        let (alike, mut disputed, mut conflicts) = (found.alike, found.disputed, found.conflicts);
-        let keep: BooleanArray = alike.iter().map(|alike| Some(!alike)).collect();
-        // Rows that go change the numbers of those behind them.
-        let numbers: Vec<u32> = alike
-            .iter()
-            .scan(0, |next, alike| {
-                let number = *next;
-                *next += u32::from(!alike);
-                Some(number)
-            })
-            .collect();
-        for (row, _) in &mut conflicts {
-            *row = numbers.get(*row as usize).copied().unwrap_or_default();
-        }
-        let mut alike = alike.iter();
-        disputed.retain(|_| !alike.next().copied().unwrap_or_default());
         let base = match start {
             Start::At(snapshot) => Some(snapshot.id),
             Start::Empty => None,
         };
         let ours = ours.map(|snapshot| snapshot.id);
-        Ok(KeyChanges { into, base, ours, rows: filter_record_batch(&rows, &keep)?, disputed, conflicts })
+        let Left { rows, disputed, conflicts } = found.left()?;
+        Ok(KeyChanges { into, base, ours, rows, disputed, conflicts })
     }
 
     fn check_keyed(&self, from: &Table, into: &Table) -> Result<()> {
@@ -225,6 +210,34 @@ impl<'r> Compared<'r> {
             }
         }
         Ok(())
+    }
+}
+
+/// The changes of one branch that the other did not make alike.
+struct Left {
+    rows: RecordBatch,
+    disputed: Vec<bool>,
+    conflicts: Vec<(u32, RecordBatch)>,
+}
+
+impl Compared<'_> {
+    /// What is left when all changes of the other branch were seen.
+    fn left(self) -> Result<Left> {
+        let Self { rows, alike, mut disputed, mut conflicts, .. } = self;
+        // Rows that go change the numbers of those behind them.
+        let mut next = 0;
+        let mut numbers = Vec::with_capacity(alike.len());
+        for alike in &alike {
+            numbers.push(next);
+            next += u32::from(!alike);
+        }
+        for (row, _) in &mut conflicts {
+            *row = numbers.get(*row as usize).copied().unwrap_or_default();
+        }
+        let mut gone = alike.iter();
+        disputed.retain(|_| !gone.next().copied().unwrap_or_default());
+        let keep: BooleanArray = alike.iter().map(|alike| Some(!alike)).collect();
+        Ok(Left { rows: filter_record_batch(rows, &keep)?, disputed, conflicts })
     }
 }
 

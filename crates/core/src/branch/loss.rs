@@ -50,7 +50,7 @@ impl Branches {
 
     /// How many keys of the table are not as the branch found them.
     async fn changed_keys(&self, name: &str) -> Result<Option<usize>> {
-        match self.key_changes("main", name).await {
+        match Box::pin(self.key_changes("main", name)).await {
             Ok(changes) => {
                 let counts = changes.counts(None);
                 Ok(Some(counts.written + counts.deleted + counts.conflicts))

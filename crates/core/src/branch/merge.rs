@@ -43,7 +43,7 @@ impl Branches {
             return Err(self.refused(format!("branch {source:?} cannot be merged into itself")));
         }
         if self.table.schema().is_primary_key_table() {
-            let (keys, snapshot) = self.merge_keys(source, target, prefer).await?;
+            let (keys, snapshot) = Box::pin(self.merge_keys(source, target, prefer)).await?;
             return Ok(Merged { files: 0, keys: Some(keys), snapshot });
         }
         if prefer.is_some() {

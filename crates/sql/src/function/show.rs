@@ -1,7 +1,7 @@
 //! Times as text by patterns of numbers alone, which most are: a value costs some divisions, where the general way parses the
 //! pattern again for each.
 
-use datafusion::arrow::array::{Array, StringArray, StringBuilder, TimestampMicrosecondArray};
+use datafusion::arrow::array::{StringArray, StringBuilder, TimestampMicrosecondArray};
 
 /// A part of a pattern.
 enum Part {
@@ -99,6 +99,7 @@ fn civil(day: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
+    use datafusion::arrow::array::Array;
 
     use super::*;
 

@@ -6,8 +6,8 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBat
 use datafusion::arrow::compute::{cast, concat};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::Session;
-use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DFSchema};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
@@ -43,12 +43,6 @@ pub(super) fn computed(
     fields: &[DataField],
     failing: Failing,
 ) -> DfResult<Predicate> {
-    let bare = |expr: Expr| {
-        Ok(match expr {
-            Expr::Column(column) => Transformed::yes(Expr::Column(column.name.into())),
-            other => Transformed::no(other),
-        })
-    };
     let text = expr.human_display().to_string();
     let named = expr.column_refs();
     let fields: Vec<DataField> = fields.iter().filter(|f| named.iter().any(|c| c.name == f.name)).cloned().collect();
@@ -58,8 +52,19 @@ pub(super) fn computed(
         .collect();
     let schema = arrow_schema(&nullable).map_err(crate::error::theirs)?;
     let known = DFSchema::try_from(Arc::clone(&schema))?;
-    let expr = session.create_physical_expr(expr.clone().transform(bare)?.data, &known)?;
+    let expr = session.create_physical_expr(without_tables(expr.clone())?, &known)?;
     Ok(Predicate::Computed(Computed::new(fields, text, Arc::new(Expression { expr, schema, failing }))))
+}
+
+/// The expression with columns that are named without their table.
+pub(super) fn without_tables(expr: Expr) -> DfResult<Expr> {
+    let bare = |expr: Expr| {
+        Ok(match expr {
+            Expr::Column(column) => Transformed::yes(Expr::Column(Column::from_name(column.name))),
+            other => Transformed::no(other),
+        })
+    };
+    Ok(expr.transform(bare)?.data)
 }
 
 impl Expression {

@@ -8,12 +8,11 @@ use datafusion::arrow::buffer::BooleanBuffer;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result as DfResult;
+use datafusion::physical_expr::expressions::DynamicFilterPhysicalExpr;
 use datafusion::physical_expr::scalar_subquery::ScalarSubqueryExpr;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
-use datafusion::physical_expr_common::physical_expr::{
-    is_dynamic_physical_expr, is_volatile, snapshot_generation, snapshot_physical_expr,
-};
+use datafusion::physical_expr_common::physical_expr::{is_volatile, snapshot_generation, snapshot_physical_expr};
 use linn::format::row::{BinaryRow, columns_from_rows};
 use linn::format::types::{DataField, DataType, arrow_schema};
 use linn::{Result, Split, Table};
@@ -91,8 +90,11 @@ impl DynamicFilters {
 
 /// Whether a filter comes to be known while the query runs: what has been known before has left out its partitions by then.
 fn is_known_late(filter: &Arc<dyn PhysicalExpr>) -> bool {
-    let late = |expr: &Arc<dyn PhysicalExpr>| Ok(expr.downcast_ref::<ScalarSubqueryExpr>().is_some());
-    is_dynamic_physical_expr(filter) || filter.exists(late).unwrap_or(false)
+    let late = |expr: &Arc<dyn PhysicalExpr>| {
+        let dynamic = expr.downcast_ref::<DynamicFilterPhysicalExpr>().is_some();
+        Ok(dynamic || expr.downcast_ref::<ScalarSubqueryExpr>().is_some())
+    };
+    filter.exists(late).unwrap_or(false)
 }
 
 /// Which of some splits are read.

@@ -2,13 +2,15 @@
 //! partitions, or as what follows from them for partitions.
 
 use datafusion::catalog::Session;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown};
+use datafusion::sql::unparser::Unparser;
 use linn::Table;
 use linn::format::predicate::Predicate;
 use linn::format::types::DataField;
 
-use super::computed::{Failing, computed};
+use super::computed::{Failing, computed, without_tables};
 use super::filter::predicate;
 use super::maybe::{operands, when_true};
 
@@ -122,7 +124,6 @@ impl<'a> Pushdown<'a> {
 
 /// Whether the same values always give the same: no random numbers, no other rows or tables.
 pub(super) fn is_constant(expr: &Expr) -> bool {
-    use datafusion::common::tree_node::TreeNode;
     let other = |expr: &Expr| {
         Ok(matches!(
             expr,
@@ -144,7 +145,16 @@ pub(super) fn is_constant(expr: &Expr) -> bool {
 
 /// A conjunct as it is shown in plans.
 fn words(filter: &Expr) -> String {
-    let text = filter.human_display().to_string();
+    // What else is in an expression than columns and literals is shown by the names of types, unless it is spelled as SQL.
+    let spelled_by_type = |expr: &Expr| matches!(expr, Expr::ScalarFunction(_) | Expr::Cast(_) | Expr::TryCast(_));
+    let plain = !filter.exists(|expr| Ok(spelled_by_type(expr))).unwrap_or(false);
+    let spelled = match plain {
+        true => None,
+        false => without_tables(filter.clone())
+            .and_then(|expr| Unparser::default().with_pretty(true).expr_to_sql(&expr))
+            .ok(),
+    };
+    let text = spelled.map_or_else(|| filter.human_display().to_string(), |sql| sql.to_string());
     match filter {
         Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => format!("({text})"),
         _ => text,

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
-use datafusion::execution::context::SessionContext;
+use datafusion::execution::context::{SessionContext, SessionState};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::sql::parser::Statement as Wrapped;
-use datafusion::sql::sqlparser::ast::VisitMut;
+use datafusion::sql::sqlparser::ast::{Statement as Ast, VisitMut};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use linn::core::commit::CommitMessage;
@@ -24,7 +24,7 @@ use super::number::{self, Goals};
 use super::query::{Names, context, parse};
 use super::show::rows;
 use crate::error::ours;
-use crate::parse::{SetInsert, TableOptions};
+use crate::parse::{Insert, SetInsert, TableOptions};
 use crate::session::{Output, Session};
 use crate::share::share;
 
@@ -83,67 +83,94 @@ pub(super) async fn explain(session: &Session, inserts: Vec<SetInsert>, options:
     rows(&["plan", "steps"], [names, plans])
 }
 
+/// An INSERT whose query is parsed.
+struct Parsed {
+    name: String,
+    insert: Insert,
+    target: usize,
+    query: Ast,
+    /// The columns that it is for.
+    fields: Vec<DataField>,
+    doubles: Vec<String>,
+}
+
+/// The tables of a set, and the names that its queries have for others.
+#[derive(Default)]
+struct Opened {
+    targets: Vec<Table>,
+    names: Names,
+}
+
+impl Opened {
+    async fn parse(
+        &mut self,
+        session: &Session,
+        name: String,
+        insert: Insert,
+        options: &TableOptions,
+    ) -> Result<Parsed> {
+        if insert.overwrite {
+            return Err(Error::unsupported("INSERT OVERWRITE in a statement set").with_hint("run it by itself"));
+        }
+        let table = open_target(session, &insert.table, options).await?;
+        let mut query = parse(insert.query.clone())?;
+        let fields = named_fields(&table, &insert.columns, &insert.partition);
+        literal::fit_values(&mut query, &fields.iter().collect::<Vec<_>>());
+        let doubles = literal::prepare(&mut query);
+        let _: std::ops::ControlFlow<()> = query.visit(&mut self.names);
+        let same = |other: &Table| {
+            (other.path(), other.branch(), other.options()) == (table.path(), table.branch(), table.options())
+        };
+        let target = self.targets.iter().position(same).unwrap_or(self.targets.len());
+        if target == self.targets.len() {
+            self.targets.push(table);
+        }
+        Ok(Parsed { name, insert, target, query, fields, doubles })
+    }
+}
+
+impl Parsed {
+    /// The plan of the query, and what its rows have for the columns of the table.
+    async fn plan(&self, state: &SessionState, targets: &[Table]) -> Result<(LogicalPlan, Vec<(DataField, Source)>)> {
+        let plan = state.statement_to_plan(Wrapped::Statement(Box::new(self.query.clone()))).await.map_err(ours)?;
+        let fields: Vec<&DataField> = self.fields.iter().collect();
+        let plan = number::settle(plan, &Goals::InOrder(&fields), &self.doubles).map_err(ours)?;
+        let plan = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {}).map_err(ours)?;
+        let table = targets.get(self.target).ok_or_else(|| Error::internal("a statement without a table"))?;
+        let found = sources(table, &self.insert.columns, &self.insert.partition, plan.schema().inner())?;
+        Ok((plan, present(table, found, &self.insert.partition)?))
+    }
+}
+
 async fn plan(session: &Session, inserts: Vec<SetInsert>, options: &TableOptions) -> Result<Planned> {
-    let mut names = Names::default();
-    let mut queries = Vec::with_capacity(inserts.len());
-    let mut targets: Vec<Table> = Vec::new();
+    let mut opened = Opened::default();
+    let mut parsed = Vec::with_capacity(inserts.len());
     for (number, SetInsert { insert, text }) in (1..).zip(inserts) {
         let name = format!("INSERT {number}: {}", short(&text));
-        let opened = async {
-            if insert.overwrite {
-                return Err(Error::unsupported("INSERT OVERWRITE in a statement set").with_hint("run it by itself"));
-            }
-            let table = open_target(session, &insert.table, options).await?;
-            let mut ast = parse(insert.query.clone())?;
-            let fields = named_fields(&table, &insert.columns, &insert.partition);
-            literal::fit_values(&mut ast, &fields.iter().collect::<Vec<_>>());
-            let doubles = literal::prepare(&mut ast);
-            let _: std::ops::ControlFlow<()> = ast.visit(&mut names);
-            Ok((table, ast, fields, doubles))
-        };
-        let (table, ast, fields, doubles) = opened.await.with_statement(&name)?;
-        let same = |other: &Table| {
-            other.path() == table.path() && other.branch() == table.branch() && other.options() == table.options()
-        };
-        let target = targets.iter().position(same).unwrap_or_else(|| {
-            targets.push(table);
-            targets.len() - 1
-        });
-        queries.push((name, insert, target, ast, fields, doubles));
+        parsed.push(opened.parse(session, name.clone(), insert, options).await.with_statement(&name)?);
     }
+    let Opened { targets, names } = opened;
     one_commit_each(&targets)?;
     let context = context(session, &names, options, None).await?;
     let state = context.state();
-    let (mut plans, mut columns) = (Vec::new(), Vec::new());
-    for (name, insert, target, ast, fields, doubles) in &queries {
-        let planned = async {
-            let plan = state.statement_to_plan(Wrapped::Statement(Box::new(ast.clone()))).await.map_err(ours)?;
-            let fields: Vec<&DataField> = fields.iter().collect();
-            let plan = number::settle(plan, &Goals::InOrder(&fields), doubles).map_err(ours)?;
-            let plan = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {}).map_err(ours)?;
-            let table = targets.get(*target).ok_or_else(|| Error::internal("a statement without a table"))?;
-            let found = sources(table, &insert.columns, &insert.partition, plan.schema().inner())?;
-            Ok((plan, present(table, found, &insert.partition)?))
-        };
-        let (plan, present) = planned.await.with_statement(name)?;
+    let (mut plans, mut columns) = (Vec::with_capacity(parsed.len()), Vec::with_capacity(parsed.len()));
+    for one in &parsed {
+        let (plan, present) = one.plan(&state, &targets).await.with_statement(&one.name)?;
         plans.push(plan);
         columns.push(present);
     }
-    let shared = share(&mut plans).map_err(ours)?;
+    let parts = share(&mut plans).map_err(ours)?;
     let mut jobs = Vec::with_capacity(plans.len());
-    for ((plan, columns), (name, _, target, ..)) in plans.iter().zip(columns).zip(queries) {
-        let plan = physical(&context, plan).await.with_statement(&name)?;
+    for ((plan, columns), Parsed { name, target, .. }) in plans.iter().zip(columns).zip(parsed) {
+        let plan = state.create_physical_plan(plan).await.map_err(ours).with_statement(&name)?;
         jobs.push(Job { name, target, columns, plan });
     }
-    let mut plans = Vec::with_capacity(shared.len());
-    for part in shared {
-        plans.push(part.settle(&state).await.map_err(ours)?);
+    // Who reads them is planned by now.
+    let mut shared = Vec::with_capacity(parts.len());
+    for part in parts {
+        shared.push(part.settle(&state).await.map_err(ours)?);
     }
-    Ok(Planned { context, jobs, targets, shared: plans })
-}
-
-async fn physical(context: &SessionContext, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-    context.state().create_physical_plan(plan).await.map_err(ours)
+    Ok(Planned { context, jobs, targets, shared })
 }
 
 /// The columns that the rows of an INSERT are for, in their order, as far as the table has them.

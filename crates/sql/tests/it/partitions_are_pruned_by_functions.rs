@@ -206,3 +206,15 @@ async fn conditions_on_changes_may_compute() {
     let refused = session.condition(&id, "v > random()").await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
 }
+
+#[tokio::test]
+async fn names_of_columns_may_be_odd() {
+    let session = session();
+    run(&session, "CREATE TABLE odd (id INT, \"Part.Key x\" STRING) PARTITIONED BY (\"Part.Key x\")").await;
+    run(&session, "INSERT INTO odd VALUES (1, 'a'), (2, 'b'), (3, NULL)").await;
+    let query = "SELECT id FROM odd o WHERE upper(o.\"Part.Key x\") = 'B'";
+    assert_eq!(rows(&session, query).await, ["2"]);
+    let plan = plan(&session, query).await;
+    assert_eq!(partitions(&plan), "1/3");
+    assert!(!plan.split("partitions=").nth(1).unwrap().contains("Utf8"), "{plan}");
+}
