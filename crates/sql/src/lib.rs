@@ -4,11 +4,13 @@
 //! registered for this statement alone; so one statement sees one snapshot of each table.
 
 mod error;
+mod function;
 mod parse;
 mod provider;
 mod run;
 mod session;
+mod share;
 
-pub use parse::check_syntax;
+pub use parse::{check_syntax, is_open_set};
 pub use provider::{LinnTable, Reading};
 pub use session::{Output, Session};

@@ -155,7 +155,8 @@ fn is_complete(text: &str) -> bool {
             }
         }
     }
-    quote.is_none() && last == ';'
+    // The statements of a set end with semicolons too.
+    quote.is_none() && last == ';' && !linn_sql::is_open_set(text)
 }
 
 #[cfg(test)]
@@ -164,10 +165,26 @@ mod tests {
 
     #[test]
     fn statements_end_with_a_semicolon_outside_of_quotes() {
-        for text in ["", "\\d t", "SELECT 1;", "SELECT ';' ; ", "SELECT 1; -- done", "SELECT 1; /* ' */"] {
+        for text in [
+            "",
+            "\\d t",
+            "SELECT 1;",
+            "SELECT ';' ; ",
+            "SELECT 1; -- done",
+            "SELECT 1; /* ' */",
+            "BEGIN STATEMENT SET; INSERT INTO t SELECT 1; END;",
+        ] {
             assert!(is_complete(text), "{text}");
         }
-        for text in ["SELECT 1", "SELECT ';", "SELECT 1 -- ;", "SELECT \"a;\"", "SELECT 1 /* ;", "SELECT 1 /* ; */"] {
+        for text in [
+            "SELECT 1",
+            "SELECT ';",
+            "SELECT 1 -- ;",
+            "SELECT \"a;\"",
+            "SELECT 1 /* ;",
+            "SELECT 1 /* ; */",
+            "BEGIN STATEMENT SET; INSERT INTO t SELECT 1;",
+        ] {
             assert!(!is_complete(text), "{text}");
         }
     }

@@ -86,6 +86,26 @@ fn a_table_goes_back_or_forward() {
 }
 
 #[test]
+fn a_branch_comes_back_key_by_key() {
+    let place = orders();
+    place.ok(&["branch", "create", "default.o", "b", "--tag", "t1"]);
+    place.ok(&["sql", "-c", "UPDATE o OPTIONS('branch' = 'b') SET v = 'fixed' WHERE k = 2"]);
+    place.ok(&["sql", "-c", "INSERT INTO \"o$branch_b\" VALUES (9, 'z')"]);
+    let before = read(&place, "default.o");
+    let shown = place.ok(&["-o", "csv", "branch", "merge", "default.o", "b", "--dry-run"]);
+    assert_eq!(shown.lines().count(), 3, "{shown}");
+    assert!(shown.contains("theirs,+U,2,fixed"), "{shown}");
+    let error = place.fails(&["branch", "merge", "default.o", "b"], 6);
+    assert!(error.contains("1 key was changed on both sides"), "{error}");
+    assert_eq!(read(&place, "default.o"), before);
+    place.ok(&["branch", "merge", "default.o", "b", "--theirs"]);
+    assert!(read(&place, "default.o").contains("2,fixed"), "{}", read(&place, "default.o"));
+    assert!(read(&place, "default.o").contains("9,z"));
+    place.fails(&["branch", "merge", "default.o", "b", "--theirs", "--ours"], 2);
+    place.ok(&["branch", "fast-forward", "default.o", "b", "--dry-run"]);
+}
+
+#[test]
 fn rows_and_columns_are_analyzed() {
     let place = orders();
     let shown = place.ok(&["-o", "csv", "table", "analyze", "default.o", "--all-columns"]);

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use linn_format::file::DataFileMeta;
+use linn_format::manifest::ManifestMeta;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
@@ -32,7 +33,8 @@ impl Scan {
     async fn plan_files(&self, from: SnapshotId, to: SnapshotId, part: Part) -> Result<Plan> {
         let snapshots = Snapshots::new(&self.table);
         let selector = Arc::new(self.selector(part)?);
-        let mut metas = Vec::new();
+        // What is planned together, and the snapshot that it is said to be of.
+        let mut groups: Vec<(SnapshotId, Vec<ManifestMeta>)> = Vec::new();
         let mut untold = 0;
         for id in from.next().0..=to.0 {
             let snapshot = match snapshots.get(SnapshotId(id)).await {
@@ -45,32 +47,38 @@ impl Scan {
             };
             untold += usize::from(part == Part::Changelog && snapshot.commit_kind == CommitKind::Append);
             if told {
-                metas.extend(self.manifests_of(&snapshot, part).await?);
+                let metas = self.manifests_of(&snapshot, part).await?;
+                match groups.last_mut() {
+                    Some((_, together)) if !self.by_snapshot => together.extend(metas),
+                    _ => groups.push((if self.by_snapshot { snapshot.id } else { to }, metas)),
+                }
             }
         }
-        if metas.is_empty() && untold > 0 {
+        if groups.iter().all(|(_, metas)| metas.is_empty()) && untold > 0 {
             tracing::warn!(
                 table = self.table.name(),
                 commits = untold,
                 "no changelog was written yet; a compaction writes it where the option write-only is set"
             );
         }
-        let files = self.files_in(metas, part, self.stats(&selector), &selector).await?;
         let packing = Packing::new(&self.table)?;
         let mut splits = Vec::new();
-        for bucket in group(&files, &selector).await? {
-            let Bucket { partition, bucket, total_buckets, files } = bucket;
-            for files in packing.in_order(files) {
-                splits.push(Split {
-                    snapshot_id: to,
-                    partition: partition.clone(),
-                    bucket,
-                    total_buckets,
-                    files: files.into(),
-                    deletion_files: Vec::new(),
-                    raw_convertible: true,
-                    content: Content::Changes,
-                });
+        for (snapshot_id, metas) in groups {
+            let files = self.files_in(metas, part, self.stats(&selector), &selector).await?;
+            for bucket in group(&files, &selector).await? {
+                let Bucket { partition, bucket, total_buckets, files } = bucket;
+                for files in packing.in_order(files) {
+                    splits.push(Split {
+                        snapshot_id,
+                        partition: partition.clone(),
+                        bucket,
+                        total_buckets,
+                        files: files.into(),
+                        deletion_files: Vec::new(),
+                        raw_convertible: true,
+                        content: Content::Changes,
+                    });
+                }
             }
         }
         Ok(Plan { snapshot_id: Some(to), splits })
@@ -91,7 +99,10 @@ impl Scan {
     }
 
     /// How the rows of `to` differ from those of `from`. Files that both have cannot differ.
-    async fn plan_difference(&self, from: &Snapshot, to: &Snapshot) -> Result<Plan> {
+    ///
+    /// # Errors
+    /// As [`Scan::plan`]; `Unsupported` when a partition has another number of buckets than before.
+    pub async fn plan_difference(&self, from: &Snapshot, to: &Snapshot) -> Result<Plan> {
         let whole = self.clone().every_level();
         let before =
             Side { buckets: whole.files_by_bucket(from, Part::All).await?, vectors: self.vectors_of(from).await? };

@@ -15,6 +15,7 @@ use super::files::{Files, batches};
 use super::filter::Filters;
 use super::group::{named, place};
 use super::pack::{Group, Packing};
+use super::prune::PartitionFilter;
 use super::select::Selector;
 use super::vector::Vectors;
 use super::{Content, DeletionFile, Plan, Scan, Split};
@@ -198,8 +199,11 @@ impl Scan {
             true => Some(i32::try_from(options.num_levels()?.saturating_sub(1)).unwrap_or(i32::MAX)),
             false => None,
         };
+        let fields = table.schema().partition_fields().into_iter().cloned().collect();
+        let partitions =
+            PartitionFilter::new(fields, &self.filter, self.partitions.as_deref(), self.tally.as_ref().map(Arc::clone));
         Ok(Selector {
-            filters: Filters::new(table, &self.filter, self.partitions.as_deref()),
+            filters: Filters::new(table, &self.filter, partitions),
             buckets: Buckets::new(table, &self.filter, self.buckets.as_deref(), self.rows(part)?)?,
             skip_level_0,
             only_level,

@@ -41,8 +41,8 @@ impl Selector {
     }
 
     /// The entries that are taken. What deletes is narrowed by identity alone.
-    pub(super) async fn select(&self, batch: &EntryBatch) -> Result<Selection> {
-        let partitions = self.filters.partitions_of(batch)?;
+    pub(super) async fn select(&self, batch: &Arc<EntryBatch>) -> Result<Selection> {
+        let partitions = self.filters.partitions.of(batch)?;
         let schemas = self.schemas_of(batch).await?;
         let mut selection = Selection::default();
         for i in 0..batch.len() {

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow_array::{Int8Array, RecordBatch};
+use arrow_array::{Array, Int8Array, RecordBatch};
+use arrow_schema::DataType;
 use futures::StreamExt;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::row::BinaryRow;
 use linn_format::{BatchStream, ErrorKind, Result};
 
+use super::absent::Absent;
 use super::budget::{MemoryBudget, Share};
 use super::check::key_value;
 use super::settings::Settings;
@@ -33,6 +35,9 @@ pub(crate) struct BucketWriter {
     compactor: Option<Compactor>,
     next_sequence: i64,
     buffer: Vec<RecordBatch>,
+    absent: Absent,
+    /// Bytes of rows that lacked columns, if they had them all.
+    row_bytes: u64,
     memory: Share,
     /// Oldest first.
     spills: Vec<Spill>,
@@ -70,6 +75,8 @@ impl BucketWriter {
             compactor,
             next_sequence,
             buffer: Vec::new(),
+            absent: Absent::default(),
+            row_bytes: 0,
             memory: budget.share(),
             spills: Vec::new(),
             new_files: Vec::new(),
@@ -89,9 +96,17 @@ impl BucketWriter {
 
     /// Buffers rows.
     pub(crate) fn write(&mut self, rows: &RecordBatch, kinds: Int8Array) -> Result<()> {
-        let batch = key_value(rows, kinds, self.next_sequence, self.settings.spec.input_schema())?;
+        let schema = self.settings.spec.input_schema();
+        let batch = key_value(rows, &mut self.absent, kinds, self.next_sequence, schema)?;
         self.next_sequence += batch.num_rows() as i64;
-        self.memory.grow(batch.get_array_memory_size() as u64);
+        // Columns that the rows lack are shared by all batches; on their way out they take what the others do.
+        let bytes = rows.get_array_memory_size() + 9 * rows.num_rows();
+        let present = rows.columns().iter().filter(|column| *column.data_type() != DataType::Null).count();
+        if present < rows.num_columns() {
+            let whole = (bytes / rows.num_rows().max(1)).saturating_mul(rows.num_columns()) / present.max(1);
+            self.row_bytes = self.row_bytes.max(whole as u64);
+        }
+        self.memory.grow(bytes as u64);
         self.buffer.push(batch);
         Ok(())
     }
@@ -188,7 +203,7 @@ impl BucketWriter {
     /// wait for each other, but of bounded size where rows are large.
     fn flush_rows(&self) -> usize {
         let rows: usize = self.buffer.iter().map(RecordBatch::num_rows).sum();
-        let row_bytes = self.memory.bytes() / (rows as u64).max(1);
+        let row_bytes = (self.memory.bytes() / (rows as u64).max(1)).max(self.row_bytes);
         let rows = FLUSH_BYTES / row_bytes.max(1);
         usize::try_from(rows).unwrap_or(FLUSH_ROWS).clamp(1, FLUSH_ROWS)
     }

@@ -19,7 +19,7 @@ impl Predicate {
 
     /// A weaker predicate over nothing but columns that `keep` accepts: it is true for every row for which this one is.
     pub fn project(&self, keep: impl Fn(i32) -> bool) -> Predicate {
-        self.weaken(|leaf| leaf.field_id().is_none_or(&keep).then(|| leaf.clone()))
+        self.weaken(|leaf| leaf.field_ids().into_iter().all(&keep).then(|| leaf.clone()))
     }
 
     /// A weaker predicate over the columns of a file in the file's types, or `Constant(true)` when nothing can be said.
@@ -28,6 +28,12 @@ impl Predicate {
     /// is a value of the table's type and the literals exist in both (spec: cases F8).
     pub fn for_file(&self, table: &[DataField], file: &[DataField]) -> Predicate {
         self.weaken(|leaf| {
+            if let Self::Computed(computed) = leaf {
+                let same = |field: &DataField| {
+                    file.iter().any(|f| f.id == field.id && f.data_type.kind == field.data_type.kind)
+                };
+                return computed.fields().iter().all(same).then(|| leaf.clone());
+            }
             let Some(id) = leaf.field_id() else {
                 return Some(leaf.clone());
             };
