@@ -6,9 +6,11 @@
 mod error;
 mod parse;
 mod provider;
+mod rows;
 mod run;
 mod session;
 
 pub use parse::check_syntax;
 pub use provider::{LinnTable, Reading};
+pub use rows::{ROWS, query_rows};
 pub use session::{Output, Session};

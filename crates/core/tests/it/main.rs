@@ -11,6 +11,7 @@ mod answers_do_not_depend_on_when_compaction_ran;
 mod case;
 mod changelogs_tell_what_happened;
 mod definitions_are_refused_when_made;
+mod differences_equal_two_states;
 mod deletes_are_ignored_when_asked;
 mod every_commit_of_many_processes_is_there_once;
 mod first_row_keeps_the_first;

@@ -15,6 +15,8 @@ mod prune;
 mod rewrite;
 
 #[cfg(test)]
+mod carried;
+#[cfg(test)]
 mod tests;
 
 use crate::datum::Datum;
