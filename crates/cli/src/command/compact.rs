@@ -166,9 +166,8 @@ fn partitions(table: &Table, specs: &[String]) -> Result<Option<Vec<BinaryRow>>>
         return Ok(None);
     }
     let fields = table.schema().partition_fields();
-    let one = |text: &String| {
-        partition_from_values(&spec(table, text)?, &fields).map_err(|e| e.with("partition", text))
-    };
+    let one =
+        |text: &String| partition_from_values(&spec(table, text)?, &fields).map_err(|e| e.with("partition", text));
     specs.iter().map(one).collect::<Result<Vec<_>>>().map(Some)
 }
 

@@ -67,7 +67,9 @@ impl Version {
 /// The differences with their kind as the first column.
 async fn differences(table: &Table, from: &Version, to: &Version) -> Result<(SchemaRef, BatchStream, Names)> {
     let splits = match (&from.snapshot, &to.snapshot) {
-        (Some(from), Some(to)) if from.id != to.id || from != to => table.scan().plan_difference(from, to).await?.splits,
+        (Some(from), Some(to)) if from.id != to.id || from != to => {
+            table.scan().plan_difference(Some(from), to).await?.splits
+        }
         _ => Vec::new(),
     };
     let read = table.read().fields(table.visible_fields()?).pairs().build()?;

@@ -61,10 +61,15 @@ fn regress_every_change_of_a_row_is_shown() {
     let back = place.ok(&["-o", "csv", "table", "diff", "default.w", "2", "1", "--count"]);
     assert_eq!(back, "_change,_rows\nafter,1\nbefore,1\nremoved,1\n");
     // Without a key, with a nested column that has no order.
-    place.ok(&["sql", "-c", "CREATE TABLE u (a INT, b STRING, l ARRAY<INT>); INSERT INTO u VALUES (1, 'x', [1]), (2, 'y', [2])"]);
+    place.ok(&[
+        "sql",
+        "-c",
+        "CREATE TABLE u (a INT, b STRING, l ARRAY<INT>); INSERT INTO u VALUES (1, 'x', [1]), (2, 'y', [2])",
+    ]);
     place.ok(&["sql", "-c", "INSERT OVERWRITE u VALUES (1, 'x', [1]), (1, 'x', [1]), (2, 'y', [3])"]);
     let rows = place.ok(&["-o", "csv", "table", "diff", "default.u", "1", "2"]);
-    let mut lines: Vec<&str> = rows.lines().skip(1).map(|line| line.rsplitn(2, ',').last().unwrap_or_default()).collect();
+    let mut lines: Vec<&str> =
+        rows.lines().skip(1).map(|line| line.rsplitn(2, ',').last().unwrap_or_default()).collect();
     lines.sort_unstable();
     assert_eq!(lines, ["added,1,1,x", "added,1,2,y", "removed,1,2,y"], "{rows}");
 }

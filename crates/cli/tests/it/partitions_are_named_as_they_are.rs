@@ -9,7 +9,8 @@ fn column(out: &str) -> Vec<String> {
 /// The column `partition` of what a command prints.
 fn partitions(place: &Place, args: &[&str]) -> Vec<String> {
     let out = place.ok(&[&["-o", "ndjson"], args].concat());
-    let name = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["partition"].as_str().unwrap().to_owned();
+    let name =
+        |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["partition"].as_str().unwrap().to_owned();
     out.lines().map(name).collect()
 }
 
@@ -51,7 +52,9 @@ fn each_is_read_listed_and_dropped_by_itself() {
     let mut listed = partitions(&place, &["partition", "list", "default.o"]);
     listed.sort();
     assert_eq!(listed, expected);
-    for (condition, key) in [("dt IS NULL", "1"), ("dt = ''", "2"), ("dt = '  '", "3"), ("dt = '__DEFAULT_PARTITION__'", "4")] {
+    for (condition, key) in
+        [("dt IS NULL", "1"), ("dt = ''", "2"), ("dt = '  '", "3"), ("dt = '__DEFAULT_PARTITION__'", "4")]
+    {
         let query = format!("SELECT k FROM o WHERE {condition}");
         assert_eq!(column(&place.ok(&["-o", "csv", "sql", "-c", &query])), [key], "{condition}");
     }

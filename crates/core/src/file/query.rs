@@ -261,7 +261,9 @@ async fn tracked(
     let filter = query.filter.filter(|_| query.exact_filter);
     let name = file.file_name.clone();
     let rows = batches.map(move |batch: Result<RecordBatch>| {
-        let batch = tracking.apply(&resolution.apply(&batch?).context("file", &name)?).context("file", &name)?;
+        let batch = batch?;
+        let resolved = resolution.apply(&batch).map_err(|e| rows::named(e, &batch, &resolution));
+        let batch = tracking.apply(&resolved.context("file", &name)?).context("file", &name)?;
         match &filter {
             Some(filter) => rows::matching(&batch, filter, tracking.fields()),
             None => Ok(batch),

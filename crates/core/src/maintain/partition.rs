@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime};
-use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
 use linn_format::datum::{Datum, compare_rows};
+use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
 use linn_format::partition::partition_value;
 use linn_format::row::BinaryRow;
 use linn_format::types::{DataField, Kind};
@@ -137,9 +137,10 @@ impl<'t> Times<'t> {
     fn of_type(&self, field: &DataField, value: &Datum) -> Option<NaiveDateTime> {
         let millis = match (value, &field.data_type.kind) {
             (Datum::Date(day), _) => i64::from(*day).checked_mul(MILLIS_OF_DAY)?,
-            (Datum::Timestamp { millis, .. }, Kind::LocalZonedTimestamp(_) | Kind::WideTimestamp { zoned: true, .. }) => {
-                millis.checked_add(self.clock.offset_millis_at(*millis))?
-            }
+            (
+                Datum::Timestamp { millis, .. },
+                Kind::LocalZonedTimestamp(_) | Kind::WideTimestamp { zoned: true, .. },
+            ) => millis.checked_add(self.clock.offset_millis_at(*millis))?,
             (Datum::Timestamp { millis, .. }, _) => *millis,
             _ => return None,
         };
@@ -227,7 +228,11 @@ fn older(table: &Table, before: i64) -> Result<impl Fn(&PartitionSummary) -> Res
     Ok(move |partition: &PartitionSummary| {
         let Some(time) = times.time(&partition.partition)? else {
             let partition = &partition.name;
-            tracing::warn!(table = table.name(), partition, "the value of a partition is not a timestamp; it does not expire");
+            tracing::warn!(
+                table = table.name(),
+                partition,
+                "the value of a partition is not a timestamp; it does not expire"
+            );
             return Ok(false);
         };
         Ok(time < before)

@@ -81,7 +81,8 @@ fn places(read: &[DataField], wanted: &[DataField], others: &[usize]) -> Result<
     let at = |field: &DataField| {
         let found = read.iter().position(|read| read.id == field.id);
         found.ok_or_else(|| {
-            Error::unsupported("a column that is none of the table's, in a difference of states").with("column", &field.name)
+            Error::unsupported("a column that is none of the table's, in a difference of states")
+                .with("column", &field.name)
         })
     };
     let mut columns = wanted.iter().map(at).collect::<Result<Vec<_>>>()?;

@@ -44,10 +44,7 @@ impl Count {
     /// The rows that went as deletions, then those that came; the kind is the last column.
     pub(super) fn differences(self) -> BatchStream {
         let this = Arc::new(self);
-        futures::stream::iter(0..this.shares)
-            .then(move |share| Arc::clone(&this).share(share))
-            .try_flatten()
-            .boxed()
+        futures::stream::iter(0..this.shares).then(move |share| Arc::clone(&this).share(share)).try_flatten().boxed()
     }
 
     async fn share(self: Arc<Self>, share: u128) -> Result<BatchStream> {

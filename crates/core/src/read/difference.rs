@@ -31,12 +31,7 @@ pub(super) enum Told {
 }
 
 /// The differences of two merged streams of all columns and of no deleted rows, in key order.
-pub(super) fn difference(
-    before: BatchStream,
-    after: BatchStream,
-    spec: &MergeSpec,
-    told: Told,
-) -> Result<BatchStream> {
+pub(super) fn difference(before: BatchStream, after: BatchStream, spec: &MergeSpec, told: Told) -> Result<BatchStream> {
     let walk = Walk {
         encoder: spec.key_encoder()?,
         sides: [Side::new(before), Side::new(after)],

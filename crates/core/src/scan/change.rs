@@ -21,7 +21,7 @@ impl Scan {
         match increment {
             Increment::Nothing => Ok(Plan::default()),
             Increment::Files { from, to, part } => self.plan_files(from, to, part).await,
-            Increment::Difference { from, to } => self.plan_difference(&from, &to).await,
+            Increment::Difference { from, to } => self.plan_difference(from.as_deref(), &to).await,
             Increment::Rows { snapshot, made_since } => {
                 self.clone().made_since(made_since).plan_part(&snapshot, Part::All).await
             }

@@ -37,12 +37,12 @@ struct State {
 }
 
 impl Scan {
-    /// Plans how the rows of `to` differ from those of `from`, whatever compactions did to them in between. Rows of level 0 and
+    /// Plans how the rows of `to` differ from those of `from`, or from no rows, whatever compactions did to them in between. Rows of level 0 and
     /// rows that a batch read leaves to compactions count.
     ///
     /// # Errors
     /// As [`Scan::plan`].
-    pub async fn plan_difference(&self, from: &Snapshot, to: &Snapshot) -> Result<Plan> {
+    pub async fn plan_difference(&self, from: Option<&Snapshot>, to: &Snapshot) -> Result<Plan> {
         let table = &self.table;
         if table.data_evolves() && table.options().deletion_vectors_enabled()? {
             let what = "feature: data evolution with deletion vectors";
@@ -59,7 +59,11 @@ impl Scan {
                 .collect();
             whole.filter = whole.filter.project(|id| keys.contains(&id));
         }
-        let mut pairs = pairs(whole.state(from).await?, whole.state(to).await?);
+        let before = match from {
+            Some(from) => whole.state(from).await?,
+            None => (Vec::new(), Vectors::default()),
+        };
+        let mut pairs = pairs(before, whole.state(to).await?);
         for pair in &mut pairs {
             pair.without_common(table).await?;
         }
@@ -269,7 +273,12 @@ fn splits_of(table: &Table, to: &Snapshot, pairs: Vec<Pair>) -> Result<Vec<Split
         }
     }
     if sides.before.is_empty() && !table.schema().is_primary_key_table() {
-        return sides.after.into_iter().map(|split| apart(table, &split)).collect::<Result<Vec<_>>>().map(|all| all.concat());
+        return sides
+            .after
+            .into_iter()
+            .map(|split| apart(table, &split))
+            .collect::<Result<Vec<_>>>()
+            .map(|all| all.concat());
     }
     let files: Vec<Arc<DataFileMeta>> = sides.after.iter().flat_map(|split| split.files.to_vec()).collect();
     let deletion_files = sides.after.iter().flat_map(|split| split.deletion_files.clone()).collect();

@@ -22,8 +22,8 @@ pub(super) enum Increment {
     Nothing,
     /// The files of some part of the snapshots after `from`, up to `to`.
     Files { from: SnapshotId, to: SnapshotId, part: Part },
-    /// How the rows of `to` differ from those of `from`.
-    Difference { from: Arc<Snapshot>, to: Arc<Snapshot> },
+    /// How the rows of `to` differ from those of `from`, or from none before the first snapshot.
+    Difference { from: Option<Arc<Snapshot>>, to: Arc<Snapshot> },
     /// The rows of a snapshot, only of files made since.
     Rows { snapshot: Arc<Snapshot>, made_since: Option<i64> },
 }
@@ -72,7 +72,7 @@ impl Scan {
         }
         match options.incremental_to_auto_tag() {
             Some(name) => Ok(match automatic_pair(&self.table, name.trim()).await? {
-                Some((from, to)) => Increment::Difference { from: Arc::new(from), to: Arc::new(to) },
+                Some((from, to)) => Increment::Difference { from: Some(Arc::new(from)), to: Arc::new(to) },
                 None => Increment::Nothing,
             }),
             None => Err(Error::invalid("scan.mode is 'incremental', but nothing says between what")
@@ -102,7 +102,12 @@ impl Scan {
         if by_files {
             return self.files(snapshots, start.id(), end.id()).await;
         }
-        Ok(Increment::Difference { from: start.snapshot(snapshots).await?, to: end.snapshot(snapshots).await? })
+        let from = match start {
+            // Before the first snapshot there was nothing.
+            Point::Id(SnapshotId(0)) if snapshots.earliest_id().await? == Some(SnapshotId::FIRST) => None,
+            start => Some(start.snapshot(snapshots).await?),
+        };
+        Ok(Increment::Difference { from, to: end.snapshot(snapshots).await? })
     }
 
     /// A tag or a snapshot; `None` for text that names neither.
@@ -146,12 +151,8 @@ impl Scan {
         let start = snapshots.at_or_before_time(from).await?;
         let end = snapshots.at_or_before_time(to).await?.unwrap_or(latest);
         if self.table.options().incremental_source()? == IncrementalSource::Diff {
-            return Ok(match start {
-                Some(from) => Increment::Difference { from, to: end },
-                // Before the first snapshot there was nothing.
-                None if earliest.id == SnapshotId::FIRST => rows(Some(end), None),
-                None => Increment::Difference { from: earliest, to: end },
-            });
+            let from = start.or_else(|| (earliest.id != SnapshotId::FIRST).then_some(earliest));
+            return Ok(Increment::Difference { from, to: end });
         }
         let from = start.map_or(SnapshotId(earliest.id.0 - 1), |start| start.id);
         Ok(Increment::Files { from, to: end.id, part: self.part()? })
@@ -233,7 +234,8 @@ fn rows(snapshot: Option<Arc<Snapshot>>, made_since: Option<i64>) -> Increment {
 fn pair<'t>(key: &str, text: &'t str) -> Result<(&'t str, &'t str)> {
     match text.split(',').collect::<Vec<_>>().as_slice() {
         [from, to] if !from.trim().is_empty() => Ok((from.trim(), to.trim())),
-        _ => Err(Error::invalid(format!("{key} is {text:?}, not a start and an end"))
-            .with_hint(format!("such as '{key}'='5,10', or '5,' up to the latest; changes of the start itself are not read"))),
+        _ => Err(Error::invalid(format!("{key} is {text:?}, not a start and an end")).with_hint(format!(
+            "such as '{key}'='5,10', or '5,' up to the latest; changes of the start itself are not read"
+        ))),
     }
 }

@@ -17,9 +17,8 @@ use crate::table::Table;
 /// # Errors
 /// `Invalid` naming the first row found that is no value of a new type; what reading the table yields.
 pub(super) async fn check_values(table: &Table, old: &TableSchema, new: &TableSchema) -> Result<()> {
-    let is_doubtful = |field: &&DataField| {
-        old.fields.iter().any(|f| f.id == field.id && may_fail(&f.data_type, &field.data_type))
-    };
+    let is_doubtful =
+        |field: &&DataField| old.fields.iter().any(|f| f.id == field.id && may_fail(&f.data_type, &field.data_type));
     let doubtful: Vec<DataField> = new.fields.iter().filter(is_doubtful).cloned().collect();
     if doubtful.is_empty() {
         return Ok(());
@@ -41,9 +40,9 @@ pub(super) async fn check_values(table: &Table, old: &TableSchema, new: &TableSc
                 Ok::<_, Error>(())
             };
             checked.await.map_err(|e| match e.kind() {
-                ErrorKind::Invalid | ErrorKind::Unsupported => {
-                    e.with_hint("change or delete the row first, or add a column of that type and copy the values that fit")
-                }
+                ErrorKind::Invalid | ErrorKind::Unsupported => e.with_hint(
+                    "change or delete the row first, or add a column of that type and copy the values that fit",
+                ),
                 _ => e,
             })?;
         }

@@ -46,7 +46,9 @@ pub(crate) fn widen(value: &Datum, to: &Kind) -> Option<Datum> {
             let end = text.char_indices().nth(*length as usize).map_or(text.len(), |(end, _)| end);
             Datum::String(text.get(..end)?.to_owned())
         }
-        (Datum::Bytes(bytes), Kind::Varbinary(length)) => Datum::Bytes(bytes.slice(..bytes.len().min(*length as usize))),
+        (Datum::Bytes(bytes), Kind::Varbinary(length)) => {
+            Datum::Bytes(bytes.slice(..bytes.len().min(*length as usize)))
+        }
         (Datum::Float(v), Kind::Double) => Datum::Double(f64::from(*v)),
         (Datum::Decimal { unscaled, scale: s, .. }, Kind::Decimal { precision, scale }) => {
             let unscaled = unscaled.checked_mul(10i128.checked_pow(u32::from(scale.checked_sub(*s)?))?)?;

@@ -86,7 +86,9 @@ impl Parser<'_> {
             self.rest = rest;
             let value = self.value(&key)?;
             if spec.iter().any(|(other, _)| *other == key) {
-                return Err(Error::invalid(format!("partition key {key:?} is named twice")).with("partition", self.text));
+                return Err(
+                    Error::invalid(format!("partition key {key:?} is named twice")).with("partition", self.text)
+                );
             }
             spec.push((key, value));
             match self.rest.strip_prefix([',', '/']) {
@@ -106,7 +108,8 @@ impl Parser<'_> {
         }
         let mut end = self.rest.find(|c| self.ends(c)).unwrap_or(self.rest.len());
         // A slash ends a value where a key follows.
-        let next = |rest: &str| self.fields.iter().any(|f| rest.strip_prefix(&*f.name).is_some_and(|r| r.starts_with('=')));
+        let next =
+            |rest: &str| self.fields.iter().any(|f| rest.strip_prefix(&*f.name).is_some_and(|r| r.starts_with('=')));
         let slashes = self.rest.match_indices('/').map(|(at, _)| at).take_while(|at| *at < end);
         if let Some(at) = slashes.into_iter().find(|at| self.rest.get(at + 1..).is_some_and(next)) {
             end = at;

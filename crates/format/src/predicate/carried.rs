@@ -82,7 +82,8 @@ fn field(kind: &Kind) -> DataField {
 fn range(values: &[Option<Datum>], from: &DataField, to: &DataField) -> ColumnRange {
     let there: Vec<&Datum> = values.iter().flatten().collect();
     let least = there.iter().copied().reduce(|a, b| if b.compare(a) == Some(std::cmp::Ordering::Less) { b } else { a });
-    let most = there.iter().copied().reduce(|a, b| if b.compare(a) == Some(std::cmp::Ordering::Greater) { b } else { a });
+    let most =
+        there.iter().copied().reduce(|a, b| if b.compare(a) == Some(std::cmp::Ordering::Greater) { b } else { a });
     let row = |bound: Option<&Datum>| BinaryRow::from_datums(&[(bound.cloned(), &from.data_type)]).unwrap();
     let nulls = values.len() - there.len();
     let stats = SimpleStats { min: row(least), max: row(most), null_counts: vec![Some(nulls as i64)] };

@@ -52,7 +52,9 @@ pub(super) fn evaluate(leaf: &Predicate, column: &ArrayRef, data_type: &DataType
 fn is_between(literal: &Datum, kind: &Kind) -> bool {
     match (literal, kind) {
         (Datum::Timestamp { nanos, .. }, Kind::Timestamp(0..=3) | Kind::LocalZonedTimestamp(0..=3)) => *nanos != 0,
-        (Datum::Timestamp { nanos, .. }, Kind::Timestamp(4..=6) | Kind::LocalZonedTimestamp(4..=6)) => nanos % 1_000 != 0,
+        (Datum::Timestamp { nanos, .. }, Kind::Timestamp(4..=6) | Kind::LocalZonedTimestamp(4..=6)) => {
+            nanos % 1_000 != 0
+        }
         _ => false,
     }
 }

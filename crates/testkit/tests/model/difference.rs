@@ -22,7 +22,13 @@ fn key(made: &Made, row: &Row) -> String {
 }
 
 /// What is told of one difference must turn the rows of before into those of after, and no more than that.
-pub(crate) async fn check(table: &Table, made: &Made, model: &Model, before: (SnapshotId, &[Row]), after: (SnapshotId, &[Row])) {
+pub(crate) async fn check(
+    table: &Table,
+    made: &Made,
+    model: &Model,
+    before: (SnapshotId, &[Row]),
+    after: (SnapshotId, &[Row]),
+) {
     let between = format!("{},{}", before.0, after.0);
     let options = [("incremental-between", between.as_str()), ("incremental-between-scan-mode", "diff")];
     let table = table.with_options(&options.into_iter().collect()).unwrap();
@@ -30,7 +36,9 @@ pub(crate) async fn check(table: &Table, made: &Made, model: &Model, before: (Sn
     // Bytes of bitmaps and sketches may differ where their members do not.
     let exact = made.schema.fields.iter().all(|field| {
         let function = made.schema.options.get(&format!("fields.{}.aggregate-function", field.name));
-        function.is_none_or(|name| !name.contains("rbm") && !name.contains("sketch") && name != "collect" && name != "merge_map")
+        function.is_none_or(|name| {
+            !name.contains("rbm") && !name.contains("sketch") && name != "collect" && name != "merge_map"
+        })
     });
     let splits = table.scan().plan().await.unwrap().splits;
     let mut state: BTreeMap<String, Row> = old.iter().map(|(key, row)| (key.clone(), (*row).clone())).collect();
@@ -46,12 +54,17 @@ pub(crate) async fn check(table: &Table, made: &Made, model: &Model, before: (Sn
             }
             3 => {
                 assert!(!new.contains_key(&key), "{at}: it is there");
-                assert_eq!(state.remove(&key).map(|row| canonical(&row)), Some(canonical(&row)), "{at}: it was not there");
+                assert_eq!(
+                    state.remove(&key).map(|row| canonical(&row)),
+                    Some(canonical(&row)),
+                    "{at}: it was not there"
+                );
             }
             other => panic!("{at}: {other}"),
         }
     }
-    let canonical_of = |rows: &BTreeMap<String, &Row>| rows.iter().map(|(k, r)| (k.clone(), canonical(r))).collect::<BTreeMap<_, _>>();
+    let canonical_of =
+        |rows: &BTreeMap<String, &Row>| rows.iter().map(|(k, r)| (k.clone(), canonical(r))).collect::<BTreeMap<_, _>>();
     let state: BTreeMap<String, String> = state.iter().map(|(key, row)| (key.clone(), canonical(row))).collect();
     assert_eq!(state, canonical_of(&new), "{between}, options {:?}", made.schema.options);
 }
@@ -65,7 +78,9 @@ fn canonical(row: &Row) -> String {
                 items.sort();
                 format!("[{}]", items.join(","))
             }
-            Value::Object(fields) => fields.iter().map(|(k, v)| format!("{k}:{}", sorted(v))).collect::<Vec<_>>().join(","),
+            Value::Object(fields) => {
+                fields.iter().map(|(k, v)| format!("{k}:{}", sorted(v))).collect::<Vec<_>>().join(",")
+            }
             // 1 and 1.0 are one number.
             Value::Number(n) => n.as_f64().map_or_else(|| n.to_string(), |n| n.to_string()),
             other => other.to_string(),

@@ -61,12 +61,8 @@ pub(crate) fn scripts() -> impl Strategy<Value = Script> {
         1 => prop::bool::weighted(0.4).prop_map(|full| Step::Compact { full }),
     ];
     let pairs = prop::collection::vec(any::<[Index; 2]>(), 3);
-    (layouts(), prop::collection::vec(step, 1..9), queries(), pairs).prop_map(|(layout, steps, queries, pairs)| Script {
-        layout,
-        steps,
-        queries,
-        pairs,
-    })
+    (layouts(), prop::collection::vec(step, 1..9), queries(), pairs)
+        .prop_map(|(layout, steps, queries, pairs)| Script { layout, steps, queries, pairs })
 }
 
 /// How many cases are tried: a few, or as many as `PROPTEST_CASES` says.

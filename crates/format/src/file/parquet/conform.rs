@@ -56,7 +56,9 @@ pub(super) fn conform(array: &ArrayRef, to: &Arrow) -> Result<ArrayRef> {
         (Arrow::Timestamp(from, _), Arrow::Timestamp(unit, _)) if nanos_of(*from) < nanos_of(*unit) => {
             // Finer digits are dropped, before 1970 as well.
             let step = i64::try_from(nanos_of(*unit) / nanos_of(*from)).unwrap_or(i64::MAX);
-            let units = relabel(array, &Arrow::Int64)?.as_primitive::<Int64Type>().unary::<_, Int64Type>(|v| v.div_euclid(step));
+            let units = relabel(array, &Arrow::Int64)?
+                .as_primitive::<Int64Type>()
+                .unary::<_, Int64Type>(|v| v.div_euclid(step));
             relabel(&(Arc::new(units) as ArrayRef), to)
         }
         (from, to) if scalar(from) && scalar(to) => {

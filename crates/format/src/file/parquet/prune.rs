@@ -98,7 +98,9 @@ fn datum(kind: &Kind, column: &ColumnDescriptor, bytes: &[u8]) -> Option<Datum> 
         (Kind::Char(_) | Kind::Varchar(_), Physical::BYTE_ARRAY) if is_text(column) => {
             Some(Datum::String(std::str::from_utf8(bytes).ok()?.to_owned()))
         }
-        (Kind::Binary(_) | Kind::Varbinary(_), Physical::BYTE_ARRAY) if is_text(column) => Some(Datum::Bytes(bytes.to_vec().into())),
+        (Kind::Binary(_) | Kind::Varbinary(_), Physical::BYTE_ARRAY) if is_text(column) => {
+            Some(Datum::Bytes(bytes.to_vec().into()))
+        }
         (Kind::Decimal { precision, scale }, _) if column.type_scale() == i32::from(*scale) => {
             Some(Datum::Decimal { unscaled: unscaled(column, bytes)?, precision: *precision, scale: *scale })
         }
