@@ -7,10 +7,12 @@ mod error;
 mod function;
 mod parse;
 mod provider;
+mod rows;
 mod run;
 mod session;
 mod share;
 
 pub use parse::{check_syntax, is_open_set};
 pub use provider::{LinnTable, Reading};
+pub use rows::{ROWS, query_rows};
 pub use session::{Output, Session};

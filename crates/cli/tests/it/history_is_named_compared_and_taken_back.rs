@@ -37,6 +37,43 @@ fn versions_are_compared() {
     place.fails(&["table", "diff", "default.o", "1", "nope"], 3);
 }
 
+/// Whatever the columns are called and hold, and however many they are.
+#[test]
+fn regress_every_change_of_a_row_is_shown() {
+    let place = Place::new();
+    place.ok(&[
+        "sql",
+        "-c",
+        "CREATE TABLE w (change INT NOT NULL, a BOOLEAN, b BOOLEAN, \"rows\" STRING, l ARRAY<INT>, m MAP<STRING, INT>, \
+         PRIMARY KEY (change) NOT ENFORCED) WITH ('bucket' = '3')",
+    ]);
+    let insert = |values: &str| place.ok(&["sql", "-c", &format!("INSERT INTO w VALUES {values}")]);
+    insert("(1, true, false, 'x', [1], NULL), (2, true, true, 'y', NULL, NULL), (3, NULL, NULL, NULL, NULL, NULL)");
+    insert("(1, true, true, 'x', [1], NULL), (4, false, NULL, 'z', NULL, NULL), (3, NULL, NULL, NULL, NULL, NULL)");
+    let rows = place.ok(&["-o", "csv", "table", "diff", "default.w", "1", "2"]);
+    let lines: Vec<&str> = rows.lines().map(|line| line.rsplitn(3, ',').last().unwrap_or_default()).collect();
+    assert_eq!(
+        lines,
+        ["_change,change,a,b,rows", "before,1,true,false,x", "after,1,true,true,x", "added,4,false,,z"],
+        "{rows}"
+    );
+    assert_eq!(place.ok(&["-o", "csv", "table", "diff", "default.w", "2", "2"]).lines().count(), 1);
+    let back = place.ok(&["-o", "csv", "table", "diff", "default.w", "2", "1", "--count"]);
+    assert_eq!(back, "_change,_rows\nafter,1\nbefore,1\nremoved,1\n");
+    // Without a key, with a nested column that has no order.
+    place.ok(&[
+        "sql",
+        "-c",
+        "CREATE TABLE u (a INT, b STRING, l ARRAY<INT>); INSERT INTO u VALUES (1, 'x', [1]), (2, 'y', [2])",
+    ]);
+    place.ok(&["sql", "-c", "INSERT OVERWRITE u VALUES (1, 'x', [1]), (1, 'x', [1]), (2, 'y', [3])"]);
+    let rows = place.ok(&["-o", "csv", "table", "diff", "default.u", "1", "2"]);
+    let mut lines: Vec<&str> =
+        rows.lines().skip(1).map(|line| line.rsplitn(2, ',').last().unwrap_or_default()).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["added,1,1,x", "added,1,2,y", "removed,1,2,y"], "{rows}");
+}
+
 #[test]
 fn tags_are_listed_changed_and_deleted() {
     let place = orders();

@@ -129,7 +129,7 @@ async fn changes(branch: &Table, start: &Start, latest: Option<&Arc<Snapshot>>) 
     let Some(latest) = latest else { return Ok(Box::pin(futures::stream::empty())) };
     let splits = match start {
         Start::At(base) if base.id == latest.id => Vec::new(),
-        Start::At(base) => branch.scan().plan_difference(base, latest).await?.splits,
+        Start::At(base) => branch.scan().plan_difference(Some(base), latest).await?.splits,
         Start::Empty => branch.scan().every_level().snapshot(Arc::clone(latest)).plan().await?.splits,
     };
     let all_new = matches!(start, Start::Empty);

@@ -164,15 +164,14 @@ impl Compactor {
         let files = settings.io_limit.as_ref().and_then(|limit| files.limited(limit)).unwrap_or(files);
         let levels = Levels::new(live, settings.num_levels);
         let max_level = levels.max_level();
-        // Creation times are local wall-clock times; the offset makes them comparable with the clock.
-        let offset = env.clock.local_offset_millis();
+        // Creation times are local wall-clock times.
         let last_full_millis = levels
             .files()
             .iter()
             .filter(|f| f.level == max_level)
             .filter_map(|f| f.creation_time)
             .max()
-            .map(|local| local - offset);
+            .map(|local| env.clock.instant_millis(local));
         Self { env, files, spec, order, settings, levels, vectors, last_full_millis, in_vain: 0, running: None }
     }
 
@@ -236,7 +235,7 @@ impl Compactor {
     /// `Corrupt` naming a file whose key range cannot be read.
     pub(crate) fn task(&mut self, full: bool) -> Result<Option<(Choice, Task)>> {
         let now_millis = self.env.clock.now_millis();
-        let local = now_millis.saturating_add(self.env.clock.local_offset_millis());
+        let local = self.env.clock.local_millis(now_millis);
         let hour = local.div_euclid(3_600_000).rem_euclid(24);
         let moment = Moment { now_millis, hour, last_full_millis: self.last_full_millis };
         let Some(choice) = self.choose(full, moment) else { return Ok(None) };

@@ -6,6 +6,7 @@
 
 mod bucket;
 mod change;
+mod difference;
 mod files;
 mod filter;
 mod group;
@@ -78,8 +79,17 @@ pub enum Content {
     Changes,
     /// Rows that came in the place of others.
     Replaced(Arc<Before>),
-    /// One of two states of the table, which are compared.
-    Compared(Arc<Before>),
+    /// Two states of some buckets, which are compared. The files of the split are those of the later one.
+    Compared(Arc<Sides>),
+}
+
+/// Two states of the same rows: splits of rows, each of one bucket, of which a row is in one.
+#[derive(Debug, Clone, Default)]
+pub struct Sides {
+    /// The earlier state.
+    pub before: Vec<Split>,
+    /// The later state.
+    pub after: Vec<Split>,
 }
 
 /// The files that a bucket had before.

@@ -209,7 +209,7 @@ impl Scan {
             only_level,
             // A file of some columns says nothing of its rows' other columns.
             judge_values: (!is_pk && !table.data_evolves()) || (skip_level_0 && unmerged) || only_level.is_some(),
-            made_since: self.made_since.map(|millis| millis.saturating_add(table.env().clock.local_offset_millis())),
+            made_since: self.made_since.map(|millis| table.env().clock.local_millis(millis)),
             schemas: Schemas::new(table),
             schema: Arc::new(table.schema().clone()),
             read_index: options.file_index_read()?,

@@ -173,6 +173,9 @@ impl ChangeLog {
         if sequence.is_some() {
             read = read.sequence_numbers();
         }
+        if log == Log::Binary {
+            read = read.pairs();
+        }
         let (table, read, schema) = (table.clone(), read.build()?, Arc::new(Schema::new(fields)));
         Ok(Self { log, table, read, schema, shown: shown.into(), sequence })
     }

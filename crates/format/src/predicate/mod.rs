@@ -16,6 +16,8 @@ mod prune;
 mod rewrite;
 
 #[cfg(test)]
+mod carried;
+#[cfg(test)]
 mod tests;
 
 pub use computed::{Compute, Computed};

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
+use crate::difference;
 use crate::read::{Query, check, queries};
 use crate::table::{Layout, Made, Scenario, env, layouts, memory, open};
 
@@ -46,6 +47,8 @@ pub(crate) struct Script {
     layout: Layout,
     steps: Vec<Step>,
     queries: Vec<Query>,
+    /// Which two snapshots are compared.
+    pairs: Vec<[Index; 2]>,
 }
 
 pub(crate) fn scripts() -> impl Strategy<Value = Script> {
@@ -57,11 +60,9 @@ pub(crate) fn scripts() -> impl Strategy<Value = Script> {
         5 => (rows, who).prop_map(|(rows, who)| Step::Write(rows, who)),
         1 => prop::bool::weighted(0.4).prop_map(|full| Step::Compact { full }),
     ];
-    (layouts(), prop::collection::vec(step, 1..9), queries()).prop_map(|(layout, steps, queries)| Script {
-        layout,
-        steps,
-        queries,
-    })
+    let pairs = prop::collection::vec(any::<[Index; 2]>(), 3);
+    (layouts(), prop::collection::vec(step, 1..9), queries(), pairs)
+        .prop_map(|(layout, steps, queries, pairs)| Script { layout, steps, queries, pairs })
 }
 
 /// How many cases are tried: a few, or as many as `PROPTEST_CASES` says.
@@ -195,6 +196,11 @@ pub(crate) fn run(scenario: &Scenario, script: &Script) {
             writer.close().await.unwrap();
         }
         let merging = if made.vectors { Some(with("deletion-vectors.merge-on-read")) } else { None };
+        for pair in script.pairs.iter().filter(|_| expected.len() > 1) {
+            let [a, b] = pair.each_ref().map(|index| index.index(expected.len()));
+            let ((from, _, before), (to, _, after)) = (&expected[a.min(b)], &expected[a.max(b)]);
+            difference::check(&table, &made, &model, (*from, before), (*to, after)).await;
+        }
         for (id, seen, all) in expected {
             let snapshot = Snapshots::new(&table).get(id).await.unwrap();
             check(&table, &made, &model, Arc::clone(&snapshot), &seen, &script.queries).await;

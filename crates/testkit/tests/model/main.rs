@@ -4,6 +4,7 @@
 
 mod columns_are_aggregated;
 mod damage_is_found;
+mod difference;
 mod drive;
 mod faults_between_changelog_and_commit;
 mod key;
