@@ -8,16 +8,19 @@ use super::sure::agreed;
 use crate::args::BranchCommand;
 use crate::context::Context;
 use crate::output::{Columns, count, time};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()> {
     match command {
         BranchCommand::List { table } => list(context, &context.table(&table).await?).await,
         BranchCommand::Create { table, name, tag, if_not_exists } => {
             let branches = Branches::new(&context.table(&table).await?);
-            if !if_not_exists || !branches.exists(&name).await? {
+            if if_not_exists && branches.exists(&name).await? {
+                say!("Branch {name} already exists; nothing was done.");
+            } else {
                 branches.create(&name, tag.as_deref()).await?;
+                say!("Created branch {name}.");
             }
-            eprintln!("branch {name} is there");
             Ok(())
         }
         BranchCommand::Merge { table, name, into } => {
@@ -34,13 +37,13 @@ pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()>
             let what = format!("delete branch {name} with {history}");
             if agreed(&what, &sure)? {
                 branches.delete(&name).await?;
-                eprintln!("branch {name} is gone");
+                say!("Deleted branch {name}.");
             }
             Ok(())
         }
         BranchCommand::Rename { table, name, to } => {
             Branches::new(&context.table(&table).await?).rename(&name, &to).await?;
-            eprintln!("branch {name} is {to} now");
+            say!("Renamed branch {name} to {to}.");
             Ok(())
         }
         BranchCommand::FastForward { table, name, sure } => forward(&context.table(&table).await?, &name, &sure).await,
