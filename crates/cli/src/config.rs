@@ -82,10 +82,10 @@ impl Config {
 
     fn read_file(&mut self, path: &Path) -> Result<()> {
         let text = std::fs::read_to_string(path).map_err(|e| {
-            Error::not_found("the configuration file cannot be read").with("path", path.display()).with_source(e)
+            Error::not_found("configuration file cannot be read").with("path", path.display()).with_source(e)
         })?;
         let values: BTreeMap<String, serde_yaml_ng::Value> = serde_yaml_ng::from_str(&text).map_err(|e| {
-            Error::invalid("the configuration file is not a YAML map of keys to values")
+            Error::invalid("configuration file is not a YAML map of keys to values")
                 .with("path", path.display())
                 .with_source(e)
         })?;
@@ -104,14 +104,14 @@ impl Config {
             Value::Mapping(map) => {
                 for (inner, value) in map {
                     let Value::String(inner) = inner else {
-                        return Err(Error::invalid("a key is not text").with("path", path.display()).with("key", key));
+                        return Err(Error::invalid("key is not text").with("path", path.display()).with("key", key));
                     };
                     self.read_value(path, &format!("{key}.{inner}"), value)?;
                 }
                 return Ok(());
             }
             _ => {
-                return Err(Error::invalid("a value is neither text, number, boolean nor a map")
+                return Err(Error::invalid("value is neither text, number, boolean nor map")
                     .with("path", path.display())
                     .with("key", key));
             }
@@ -165,7 +165,11 @@ mod tests {
             config: Some(path),
             set: vec!["s3.endpoint=http://y".into()],
             output: crate::args::OutputFormat::Table,
+            max_rows: None,
+            no_pager: true,
             no_progress: true,
+            no_color: true,
+            quiet: false,
             verbose: 0,
         };
         let config = Config::load(&global).unwrap();

@@ -10,7 +10,9 @@ use linn_sql::Session;
 
 use crate::args::{Global, OutputFormat};
 use crate::config::{Config, key_value};
+use crate::output::set_view;
 use crate::progress::Progress;
+use crate::say::caution;
 
 /// Database of names without one.
 pub(crate) const DATABASE: &str = "default";
@@ -33,7 +35,11 @@ impl Context {
     /// As [`Config::load`].
     pub(crate) fn new(global: &Global) -> Result<Self> {
         let config = Config::load(global)?;
-        Ok(Self { config, output: global.output, progress: Progress::new(!global.no_progress) })
+        set_view(|view| {
+            view.max_rows = global.max_rows;
+            view.pager = !global.no_pager;
+        });
+        Ok(Self { config, output: global.output, progress: Progress::new(!global.no_progress && !global.quiet) })
     }
 
     /// The catalog. Must be called from within the runtime.
@@ -41,18 +47,31 @@ impl Context {
     /// # Errors
     /// `Unsupported` for another metastore than the file system, and what opening the store yields.
     pub(crate) fn catalog(&self) -> Result<Arc<dyn Catalog>> {
+        self.catalog_of(self.warehouse())
+    }
+
+    /// The catalog of another warehouse.
+    ///
+    /// # Errors
+    /// As [`catalog`](Self::catalog).
+    pub(crate) fn catalog_of(&self, warehouse: &str) -> Result<Arc<dyn Catalog>> {
         let metastore = self.config.get("metastore").unwrap_or("filesystem");
         if metastore != "filesystem" {
-            return Err(linn::Error::unsupported(format!("feature metastore {metastore:?}"))
-                .with_hint("set metastore to filesystem"));
+            return Err(
+                linn::Error::unsupported(format!("metastore '{metastore}'")).with_hint("set metastore to filesystem")
+            );
         }
         let mut options = Options::new();
         for (key, value, _) in self.config.iter() {
             options.set(key, value);
         }
-        let warehouse = self.config.get("warehouse").unwrap_or("./warehouse");
         let storage = open(warehouse, &options).context("warehouse", warehouse)?;
         Ok(Arc::new(FilesystemCatalog::new(Env::system(storage)?, options)))
+    }
+
+    /// Where tables are.
+    pub(crate) fn warehouse(&self) -> &str {
+        self.config.get("warehouse").unwrap_or("./warehouse")
     }
 
     /// A SQL session whose unqualified names are in `database`.
@@ -84,7 +103,7 @@ pub(crate) fn identifier(name: &str) -> Result<Identifier> {
 pub(crate) fn warn_of_slips<'k>(keys: impl IntoIterator<Item = &'k str>) {
     for key in keys {
         if let Some(similar) = similar_option(key) {
-            eprintln!("warning: {key} is no option that Linn knows; did you mean {similar}?");
+            caution!("unknown option '{key}'; did you mean '{similar}'?");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Ctrl-C during work that leaves something to put in order: the work is given up and says so; a second Ctrl-C ends the
-//! program at once. Work that is not run through here ends with the program, as nothing uncommitted can be seen anyway.
+//! Ctrl-C and SIGTERM during work that leaves something to put in order: the work is given up and says so; a second signal
+//! ends the program at once. Work that is not run through here ends with the program, as nothing uncommitted can be seen anyway.
 
 use std::future::Future;
 
@@ -14,7 +14,7 @@ struct Interrupted;
 
 impl std::fmt::Display for Interrupted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Ctrl-C was pressed")
+        f.write_str("a signal asked to stop")
     }
 }
 
@@ -26,22 +26,32 @@ impl std::error::Error for Interrupted {}
 /// Those of the work, and `Unavailable` when it was interrupted; see [`is_interruption`].
 pub(crate) async fn until_interrupted<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let impatient = tokio::spawn(async {
-        if pressed().await && pressed().await {
+        if stop_signal().await && stop_signal().await {
             std::process::exit(CODE);
         }
     });
     let done = tokio::select! {
         // Listening begins before the work does.
         biased;
-        true = pressed() => Err(Error::new(ErrorKind::Unavailable, "interrupted").with_source(Interrupted)),
+        true = stop_signal() => Err(Error::new(ErrorKind::Unavailable, "interrupted").with_source(Interrupted)),
         done = work => done,
     };
     impatient.abort();
     done
 }
 
-/// Waits for Ctrl-C; false when it cannot be waited for.
-async fn pressed() -> bool {
+/// Waits for Ctrl-C, or for SIGTERM, as service managers send it; false when they cannot be waited for.
+pub(crate) async fn stop_signal() -> bool {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            return tokio::select! {
+                pressed = tokio::signal::ctrl_c() => pressed.is_ok(),
+                told = terminate.recv() => told.is_some(),
+            };
+        }
+    }
     tokio::signal::ctrl_c().await.is_ok()
 }
 

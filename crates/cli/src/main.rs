@@ -4,34 +4,48 @@ mod args;
 mod command;
 mod config;
 mod context;
-mod exit;
+mod error;
 mod import;
 mod interrupt;
+mod near;
 mod output;
 mod progress;
 mod repl;
+mod say;
+mod theme;
 
 use std::io::IsTerminal;
 
 use anyhow::Context as _;
-use clap::Parser;
+use clap::{ColorChoice, CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
-    let cli = args::Cli::parse();
+    let cli = parsed();
+    theme::set_up(cli.global.no_color);
+    say::set_quiet(cli.global.quiet);
     trace(cli.global.verbose);
     let code = match run(cli) {
         Ok(()) => 0,
         Err(_) if output::is_broken() => 0,
         Err(error) => {
-            exit::report(&error);
-            exit::code(&error)
+            error::report(&error);
+            error::code(&error)
         }
     };
     std::process::exit(code);
+}
+
+/// The command line; ends the program for `--help` and for what is no command.
+fn parsed() -> args::Cli {
+    // Help is written while the flags are read.
+    let plain = std::env::args_os().any(|arg| arg == "--no-color");
+    let command = args::Cli::command().color(if plain { ColorChoice::Never } else { ColorChoice::Auto });
+    let matches = command.get_matches();
+    args::Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit())
 }
 
 fn run(cli: args::Cli) -> anyhow::Result<()> {
@@ -40,7 +54,7 @@ fn run(cli: args::Cli) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .context("the threads of the program cannot be started")?;
+        .context("cannot start the program's threads")?;
     let done = runtime.block_on(command::run(cli));
     // A thread may still wait for input that nobody wants any more.
     runtime.shutdown_background();
@@ -57,7 +71,7 @@ fn trace(verbose: u8) {
         _ => "debug,linn=trace,linn_core=trace",
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let colour = std::io::stderr().is_terminal() && !theme::is_off();
     let messages = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
     match verbose {
         0 => messages.without_time().with_target(false).init(),

@@ -5,6 +5,7 @@
 
 mod error;
 mod function;
+mod names;
 mod parse;
 mod provider;
 mod rows;

@@ -8,8 +8,8 @@ use super::history::Sure;
 pub(crate) struct TailArgs {
     /// Table as `db.table`
     pub(crate) table: String,
-    /// Where to start: `latest` (what comes from now on), `full` (the rows there are, then what comes), `earliest` (all
-    /// changes there are), a snapshot such as `5` (its changes and later ones), `tag:NAME` (what came after it), or a time
+    /// Where to start: `latest` (new changes), `full` (all rows, then new changes), `earliest` (all changes that are kept), a
+    /// snapshot such as `5` (its changes and later ones), `tag:NAME` (changes after it), or a time
     /// such as `2024-06-01 12:00:00`, or `time:MILLIS`. Without: `latest`, with --no-follow `earliest`
     #[arg(long, value_name = "WHERE")]
     pub(crate) from: Option<String>,
@@ -19,17 +19,17 @@ pub(crate) struct TailArgs {
     /// End at the latest snapshot
     #[arg(long, conflicts_with = "follow")]
     pub(crate) no_follow: bool,
-    /// Go on where this consumer has come to, and record how far it comes once rows are printed; it holds what it has not
-    /// read from expiry. --from is where a new consumer starts
+    /// Continue where this consumer stopped, and record its progress once rows are printed; snapshots that it has not read do
+    /// not expire. --from is where a new consumer starts
     #[arg(long, value_name = "ID")]
     pub(crate) consumer: Option<String>,
     /// Columns to print, all by default
     #[arg(long, short = 's', value_delimiter = ',', value_name = "COLUMNS")]
     pub(crate) select: Vec<String>,
-    /// Condition in SQL. Where a table tells no old rows, a change to a row that does not match is printed as `-D` of it
+    /// Condition in SQL. Where a table has no old rows, an update to a row that does not match is printed as `-D`
     #[arg(long = "where", value_name = "SQL")]
     pub(crate) filter: Option<String>,
-    /// Changes at the most
+    /// Most changes to print
     #[arg(long, short = 'n')]
     pub(crate) limit: Option<usize>,
     /// Columns with the commit of each change: `snapshot` (`_SNAPSHOT_ID`), `commit-time` (`_COMMIT_TIME`)
@@ -66,19 +66,19 @@ pub(crate) enum ConsumerCommand {
         /// Table as `db.table`
         table: String,
     },
-    /// Let a consumer go on from another snapshot; a new one may be made so
+    /// Set the snapshot that a consumer reads next; creates the consumer when it does not exist
     Reset {
         /// Table as `db.table`
         table: String,
         /// Consumer
         id: String,
-        /// The snapshot that it reads next
+        /// Snapshot to read next
         #[arg(long, value_name = "ID")]
         next_snapshot: i64,
         #[command(flatten)]
         sure: Sure,
     },
-    /// Forget consumers: they start anew, and hold nothing from expiry
+    /// Delete consumers; snapshots that they have not read may expire
     Delete {
         /// Table as `db.table`
         table: String,
@@ -88,11 +88,11 @@ pub(crate) enum ConsumerCommand {
         #[command(flatten)]
         sure: Sure,
     },
-    /// Forget the consumers that have recorded nothing for long
+    /// Delete consumers that have made no progress for a time
     Expire {
         /// Table as `db.table`
         table: String,
-        /// For how long, such as `7 d`; the option consumer.expiration-time when not given
+        /// Time without progress, such as `7 d`; the option consumer.expiration-time when not given
         #[arg(long, value_name = "TIME")]
         idle: Option<String>,
         #[command(flatten)]

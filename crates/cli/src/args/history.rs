@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::maintain::ExpireArgs;
+use super::start::PictureArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
@@ -18,17 +19,17 @@ pub(crate) enum SnapshotCommand {
         /// Snapshot id; the latest when not given
         id: Option<i64>,
     },
-    /// Go back to an older snapshot: later snapshots, changelogs and tags are taken away
+    /// Roll back to an older snapshot: later snapshots, changelogs and tags are deleted
     Rollback(RollbackArgs),
     /// Show what differs between two snapshots or tags, in rows or in files
     Diff(DiffArgs),
     /// Expire snapshots by number and age
     Expire(ExpireArgs),
-    /// After snapshots in the middle are lost: let the history begin behind the gap
+    /// Start the history after a gap of missing snapshots
     RepairEarliest {
         /// Table as `db.table`
         table: String,
-        /// The snapshot behind the gap, from which on all are there
+        /// The first snapshot after the gap
         id: i64,
         #[command(flatten)]
         sure: Sure,
@@ -41,11 +42,11 @@ pub(crate) struct RollbackArgs {
     pub(crate) table: String,
     #[command(flatten)]
     pub(crate) to: RollbackTarget,
-    /// Take nothing away: make a new snapshot with the old content
+    /// Delete nothing: commit a new snapshot with the old content
     #[arg(long)]
     pub(crate) as_latest: bool,
-    /// Delete the files that only what is taken away had; no job may be writing to the table. Without it they stay for
-    /// `linn orphan clean`
+    /// Delete the files of the deleted snapshots too; no job may be writing to the table. Without it `linn orphan clean`
+    /// deletes them later
     #[arg(long, conflicts_with = "as_latest")]
     pub(crate) clean: bool,
     #[command(flatten)]
@@ -125,7 +126,7 @@ pub(crate) enum TagCommand {
         #[command(flatten)]
         sure: Sure,
     },
-    /// Give a tag another name
+    /// Rename a tag
     Rename {
         /// Table as `db.table`
         table: String,
@@ -134,7 +135,7 @@ pub(crate) enum TagCommand {
         /// Its new name
         to: String,
     },
-    /// Make a tag be of another snapshot
+    /// Move a tag to another snapshot
     Replace {
         /// Table as `db.table`
         table: String,
@@ -148,11 +149,11 @@ pub(crate) enum TagCommand {
         #[command(flatten)]
         sure: Sure,
     },
-    /// Delete the tags whose time is over
+    /// Delete expired tags
     Expire {
         /// Table as `db.table`
         table: String,
-        /// Those as well that were made before, as `yyyy-MM-dd HH:mm:ss`
+        /// Also tags created before, as `yyyy-MM-dd HH:mm:ss`
         #[arg(long, value_name = "TIME")]
         older_than: Option<String>,
         #[command(flatten)]
@@ -182,13 +183,13 @@ pub(crate) enum BranchCommand {
         /// Table as `db.table`
         table: String,
     },
-    /// Make a branch: empty, or with the snapshot of a tag
+    /// Create a branch: empty, or from a tag
     Create {
         /// Table as `db.table`
         table: String,
         /// Name of the branch
         name: String,
-        /// Tag it begins with
+        /// Tag to start from
         #[arg(long, value_name = "NAME")]
         tag: Option<String>,
         /// Succeed when it exists
@@ -204,7 +205,7 @@ pub(crate) enum BranchCommand {
         #[command(flatten)]
         sure: Sure,
     },
-    /// Give a branch another name
+    /// Rename a branch
     Rename {
         /// Table as `db.table`
         table: String,
@@ -233,7 +234,7 @@ pub(crate) enum BranchCommand {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Make the table's history that of a branch, from the branch's first snapshot on
+    /// Replace the table's history by that of a branch, from the branch's first snapshot on
     FastForward {
         /// Table as `db.table`
         table: String,
@@ -262,7 +263,9 @@ pub(crate) enum FilesCommand {
         #[arg(long)]
         snapshot: Option<i64>,
     },
-    /// Go on without data files that are lost; their rows are gone for good
+    /// Draw the state of a table: levels and runs of buckets with their key ranges, growth, sizes of files, keys
+    Picture(PictureArgs),
+    /// Remove data files that are missing from the table; their rows are lost
     Repair {
         /// Table as `db.table`
         table: String,
@@ -302,10 +305,10 @@ pub(crate) struct CompactRunArgs {
     /// Merge everything into the top level
     #[arg(long)]
     pub(crate) full: bool,
-    /// Do only what the tables' options say is due (the default)
+    /// Compact only what is due by the tables' options (the default)
     #[arg(long, conflicts_with = "full")]
     pub(crate) minor: bool,
-    /// Go on as new snapshots come, until interrupted
+    /// Keep compacting as new snapshots come, until interrupted
     #[arg(long)]
     pub(crate) watch: bool,
     /// Seconds between looks at the tables

@@ -9,16 +9,16 @@ use super::history::Sure;
 pub(crate) struct ExpireArgs {
     /// Table as `db.table`
     pub(crate) table: String,
-    /// Keep at most so many, whatever their age
+    /// Keep at most N, whatever their age
     #[arg(long, value_name = "N")]
     pub(crate) retain_max: Option<i64>,
-    /// Keep at least so many
+    /// Keep at least N
     #[arg(long, value_name = "N")]
     pub(crate) retain_min: Option<i64>,
-    /// Expire only what is older: `yyyy-MM-dd HH:mm:ss`, or milliseconds since the epoch
+    /// Expire only those older than this: `yyyy-MM-dd HH:mm:ss`, or milliseconds since the epoch
     #[arg(long, value_name = "TIME")]
     pub(crate) older_than: Option<String>,
-    /// Expire at most so many
+    /// Expire at most N
     #[arg(long, value_name = "N")]
     pub(crate) max_deletes: Option<i64>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(crate) enum PartitionCommand {
         #[command(flatten)]
         sure: Sure,
     },
-    /// Drop the partitions that are past their age
+    /// Drop expired partitions
     Expire {
         /// Table as `db.table`
         table: String,
@@ -79,10 +79,10 @@ pub(crate) enum PartitionCommand {
         /// Partition as `key=value,key=value`, all keys
         #[arg(required_unless_present = "idle", conflicts_with = "idle", value_name = "SPEC")]
         partitions: Vec<String>,
-        /// All partitions that got nothing new for so long since their time was over, and are not marked yet
+        /// All partitions that are over, have got nothing new for this time, and are not marked yet
         #[arg(long, value_name = "TIME", requires = "time_interval")]
         idle: Option<String>,
-        /// How long the time of a partition is, from the time in its values on, such as `1 d`
+        /// Length of a partition's time, which starts at the time in its values, such as `1 d`
         #[arg(long, value_name = "TIME", requires = "idle")]
         time_interval: Option<String>,
         /// Only show which partitions would be marked
@@ -93,12 +93,12 @@ pub(crate) enum PartitionCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrphanCommand {
-    /// Remove the files of tables that nothing refers to
+    /// Delete the files of tables that nothing refers to
     Clean {
         /// Tables as `db.table`, databases as `db`, or patterns such as `db.*`
         #[arg(required = true, value_name = "TABLE")]
         targets: Vec<String>,
-        /// Only files from before: `yyyy-MM-dd HH:mm:ss`, or milliseconds since the epoch; a day ago when not given
+        /// Only files older than this: `yyyy-MM-dd HH:mm:ss`, or milliseconds since the epoch; a day ago when not given
         #[arg(long, value_name = "TIME")]
         older_than: Option<String>,
         #[command(flatten)]
@@ -112,11 +112,11 @@ pub(crate) enum ManifestCommand {
     Compact {
         /// Table as `db.table`
         table: String,
-        /// Only show what there is to be merged
+        /// Only show what would be merged
         #[arg(long)]
         dry_run: bool,
     },
-    /// Go on without manifests that are lost; the rows of their files are gone for good
+    /// Remove manifests that are missing from the table; the rows of their files are lost
     Repair {
         /// Table as `db.table`
         table: String,
@@ -130,7 +130,7 @@ pub(crate) struct CheckArgs {
     /// Tables as `db.table`, databases as `db`, or patterns such as `db.*`
     #[arg(required = true, value_name = "TABLE")]
     pub(crate) targets: Vec<String>,
-    /// Read the rows of the latest snapshot and its deletion vectors too
+    /// Also read the rows of the latest snapshot and its deletion vectors
     #[arg(long)]
     pub(crate) deep: bool,
 }

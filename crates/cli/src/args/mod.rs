@@ -4,6 +4,7 @@ mod follow;
 mod history;
 mod maintain;
 mod rows;
+mod start;
 mod table;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub(crate) use history::{
 };
 pub(crate) use maintain::{ChangelogCommand, CheckArgs, ExpireArgs, ManifestCommand, OrphanCommand, PartitionCommand};
 pub(crate) use rows::{DeleteArgs, ExportArgs, FileKind, ImportArgs, InputArgs, ReadArgs};
+pub(crate) use start::{ErrorCommand, GetArgs, InitArgs, PictureArgs, TopArgs};
 pub(crate) use table::{AlterArgs, CreateArgs, TableCommand};
 
 /// How results are written to standard output.
@@ -34,6 +36,8 @@ pub(crate) enum OutputFormat {
     Tsv,
     /// A Markdown table.
     Markdown,
+    /// Each row as a list of its columns.
+    Vertical,
     /// An Arrow IPC stream.
     Arrow,
     /// One Debezium change event a line; of changes only.
@@ -69,9 +73,21 @@ pub(crate) struct Global {
     /// Format of results
     #[arg(long, short = 'o', global = true, value_enum, default_value = "table")]
     pub(crate) output: OutputFormat,
+    /// Rows of a table shown on a terminal; 0 shows all
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) max_rows: Option<usize>,
+    /// Do not show long results in a pager (set LINN_PAGER or PAGER to choose one)
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
     /// No progress bars
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,
+    /// No colors; NO_COLOR=1 does the same
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+    /// No messages on standard error but warnings and errors
+    #[arg(long, short = 'q', global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
     /// More messages on standard error (-v, -vv)
     #[arg(short = 'v', long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
@@ -81,6 +97,10 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Run SQL: interactively, from an argument or from a file
     Sql(SqlArgs),
+    /// Set up a folder: a commented configuration file and a first table
+    Init(InitArgs),
+    /// Read rows by their primary keys
+    Get(GetArgs),
     /// Databases
     #[command(subcommand)]
     Db(DbCommand),
@@ -117,16 +137,27 @@ pub(crate) enum Command {
     /// Files that nothing refers to
     #[command(subcommand)]
     Orphan(OrphanCommand),
-    /// Check that tables keep their promises, and say what to do where they do not
+    /// Check that tables are intact, and say what to do where they are not
     Check(CheckArgs),
-    /// Try out whether the warehouse's store can hold tables
+    /// Watch tables: commits, rates, runs per bucket, compactions due, lag of consumers
+    Top(TopArgs),
+    /// Test whether the warehouse's store can hold tables
     Doctor,
     /// Table options and what they mean
     #[command(subcommand)]
     Option(OptionCommand),
+    /// Codes of errors: cause and cure
+    #[command(subcommand)]
+    Error(ErrorCommand),
     /// Configuration as Linn sees it
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Write the man pages into a folder
+    #[command(hide = true)]
+    Man {
+        /// Folder; created when it does not exist
+        folder: PathBuf,
+    },
     /// Shell completions on standard output
     Completions {
         /// Shell

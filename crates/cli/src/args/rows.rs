@@ -14,7 +14,7 @@ pub(crate) struct ReadArgs {
     /// Condition in SQL
     #[arg(long = "where", value_name = "SQL")]
     pub(crate) filter: Option<String>,
-    /// Rows at the most
+    /// Most rows to read
     #[arg(long, short = 'n')]
     pub(crate) limit: Option<usize>,
     /// Snapshot id

@@ -21,8 +21,14 @@ const HARMLESS: &[&str] = &[
     "db create",
     "db list",
     "doctor",
+    "error explain",
+    "error list",
     "files list",
+    "files picture",
     "files tree",
+    "get",
+    "init",
+    "man",
     "manifest compact",
     "option explain",
     "option list",
@@ -48,6 +54,7 @@ const HARMLESS: &[&str] = &[
     "tag create",
     "tag list",
     "tag rename",
+    "top",
 ];
 
 /// The commands that do something, with their names from the first word on.

@@ -7,24 +7,25 @@ use super::table::column;
 use crate::args::AlterArgs;
 use crate::config::key_value;
 use crate::context::{Context, identifier, warn_of_slips};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, args: AlterArgs) -> Result<()> {
     let id = identifier(&args.table)?;
     let changes = changes(&args)?;
     let catalog = context.catalog()?;
     if changes.is_empty() && args.rename_to.is_none() {
-        return Err(Error::invalid("there is nothing to change")
-            .with("table", &id)
-            .with_hint("say what to change, for example --set-option or --add-column; see `linn table alter --help`"));
+        return Err(Error::invalid("nothing to change").with("table", &id).with_hint(
+            "give a change, for example --set-option or --add-column; `linn table alter --help` lists them",
+        ));
     }
     if !changes.is_empty() {
         catalog.alter_table(&id, changes).await?;
-        eprintln!("table {id} is changed");
+        say!("Altered table {id}.");
     }
     if let Some(name) = &args.rename_to {
         let to = identifier(name)?;
         catalog.rename_table(&id, &to).await?;
-        eprintln!("table {id} is now {to}");
+        say!("Renamed table {id} to {to}.");
     }
     Ok(())
 }
@@ -36,6 +37,7 @@ fn changes(args: &AlterArgs) -> Result<Vec<SchemaChange>> {
         warn_of_slips([key]);
         changes.push(SchemaChange::SetOption { key: key.into(), value: value.into() });
     }
+    warn_of_slips(args.remove_option.iter().map(String::as_str));
     changes.extend(args.remove_option.iter().map(|key| SchemaChange::RemoveOption { key: key.clone() }));
     changes.extend(args.drop_column.iter().map(|name| SchemaChange::DropColumn { path: vec![name.clone()] }));
     for pair in &args.rename_column {

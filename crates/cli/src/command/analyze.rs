@@ -4,7 +4,8 @@ use linn::Result;
 use linn::core::analyze::AnalyzeColumns;
 
 use crate::context::Context;
-use crate::output::Columns;
+use crate::output::{Columns, count, size};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, table: &str, columns: Vec<String>, all: bool) -> Result<()> {
     let table = context.table(table).await?;
@@ -14,14 +15,15 @@ pub(super) async fn run(context: &Context, table: &str, columns: Vec<String>, al
         (false, false) => AnalyzeColumns::Named(columns),
     };
     let Some(found) = table.analyze(columns).await? else {
-        eprintln!("the table is empty; nothing was analyzed");
+        say!("Table {} is empty; there is nothing to analyze.", table.name());
         return Ok(());
     };
-    eprintln!(
-        "{} rows, about {} bytes, as of snapshot {}",
-        found.merged_record_count.unwrap_or_default(),
-        found.merged_record_size.unwrap_or_default(),
-        found.snapshot_id
+    say!(
+        "Analyzed snapshot {} of {}: {}, about {}.",
+        found.snapshot_id,
+        table.name(),
+        count(found.merged_record_count.unwrap_or_default(), "row"),
+        size(found.merged_record_size.unwrap_or_default()),
     );
     let all = &found.col_stats.0;
     if all.is_empty() {

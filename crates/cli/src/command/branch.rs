@@ -8,16 +8,19 @@ use super::sure::agreed;
 use crate::args::BranchCommand;
 use crate::context::Context;
 use crate::output::{Columns, Out, Sink, count, time};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()> {
     match command {
         BranchCommand::List { table } => list(context, &context.table(&table).await?).await,
         BranchCommand::Create { table, name, tag, if_not_exists } => {
             let branches = Branches::new(&context.table(&table).await?);
-            if !if_not_exists || !branches.exists(&name).await? {
+            if if_not_exists && branches.exists(&name).await? {
+                say!("Branch {name} already exists; nothing was done.");
+            } else {
                 branches.create(&name, tag.as_deref()).await?;
+                say!("Created branch {name}.");
             }
-            eprintln!("branch {name} is there");
             Ok(())
         }
         BranchCommand::Merge { table, name, into, ours, theirs, dry_run } => {
@@ -35,13 +38,13 @@ pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()>
             let what = format!("delete branch {name} with {history}");
             if agreed(&what, &sure)? {
                 branches.delete(&name).await?;
-                eprintln!("branch {name} is gone");
+                say!("Deleted branch {name}.");
             }
             Ok(())
         }
         BranchCommand::Rename { table, name, to } => {
             Branches::new(&context.table(&table).await?).rename(&name, &to).await?;
-            eprintln!("branch {name} is {to} now");
+            say!("Renamed branch {name} to {to}.");
             Ok(())
         }
         BranchCommand::FastForward { table, name, sure } => forward(&context.table(&table).await?, &name, &sure).await,
@@ -70,7 +73,7 @@ async fn merge(context: &Context, table: &Table, merge: Merge) -> Result<()> {
             sink.write(&conflicts)?;
             sink.finish()?;
         }
-        eprintln!(
+        say!(
             "Would write {} and delete {} in {into}; {}.",
             count(counts.written, "row"),
             count(counts.deleted, "row"),
@@ -80,13 +83,13 @@ async fn merge(context: &Context, table: &Table, merge: Merge) -> Result<()> {
     }
     let merged = branches.merge(&name, &into, prefer).await?;
     match (merged.snapshot, merged.keys) {
-        (Some(id), Some(keys)) => eprintln!(
+        (Some(id), Some(keys)) => say!(
             "Merged {name} into {into}: wrote {}, deleted {} (snapshot {id}).",
             count(keys.written, "row"),
             count(keys.deleted, "row")
         ),
-        (Some(id), None) => eprintln!("Added {} of {name} to {into} (snapshot {id}).", count(merged.files, "file")),
-        (None, _) => eprintln!("{into} already has everything of {name}."),
+        (Some(id), None) => say!("Added {} of {name} to {into} (snapshot {id}).", count(merged.files, "file")),
+        (None, _) => say!("{into} already has everything of {name}."),
     }
     Ok(())
 }
@@ -107,7 +110,7 @@ async fn forward(table: &Table, name: &str, sure: &crate::args::Sure) -> Result<
     }
     if agreed(&what, sure)? {
         branches.fast_forward(name).await?;
-        eprintln!("the table has the history of branch {name}");
+        say!("Fast-forwarded the table to branch {name}.");
     }
     Ok(())
 }
@@ -115,13 +118,13 @@ async fn forward(table: &Table, name: &str, sure: &crate::args::Sure) -> Result<
 /// Says what a fast-forward takes from the table.
 fn show_loss(loss: &Loss) {
     if loss.snapshots.is_empty() {
-        eprintln!("Nothing of the table is lost: the branch has all its snapshots.");
+        say!("Nothing would be lost: the branch has all snapshots of the table.");
         return;
     }
-    eprintln!("Lost would be {} of the table:", count(loss.snapshots.len(), "snapshot"));
+    say!("The table would lose {}:", count(loss.snapshots.len(), "snapshot"));
     for snapshot in &loss.snapshots {
         let kind = snapshot.commit_kind.as_str();
-        eprintln!(
+        say!(
             "  {} of {}, {kind}, {} rows in its files",
             snapshot.id,
             time(snapshot.time_millis),
@@ -129,10 +132,10 @@ fn show_loss(loss: &Loss) {
         );
     }
     for tag in &loss.tags {
-        eprintln!("  tag {tag}");
+        say!("  tag {tag}");
     }
     if let Some(keys) = loss.keys {
-        eprintln!(
+        say!(
             "The rows of {} have changed in the table since the branch was made; `linn branch merge` keeps them.",
             count(keys, "key")
         );

@@ -13,6 +13,7 @@ use crate::args::{CompactArgs, CompactCommand, CompactRunArgs};
 use crate::context::{Context, DATABASE, identifier};
 use crate::import::load::{shown, snapshots};
 use crate::output::{Columns, count};
+use crate::say::{always, say};
 
 pub(super) async fn run(context: &Context, command: CompactCommand) -> Result<()> {
     match command {
@@ -54,7 +55,7 @@ async fn compact(context: &Context, args: &CompactRunArgs) -> Result<()> {
                 Ok(()) => {}
                 // Of several tables one that fails does not hold the others up.
                 Err(e) if tables.len() > 1 || args.watch => {
-                    eprintln!("{id}: {e}");
+                    always(format_args!("{id}: {e}"));
                     failure.get_or_insert(e);
                 }
                 Err(e) => return Err(e),
@@ -64,7 +65,7 @@ async fn compact(context: &Context, args: &CompactRunArgs) -> Result<()> {
             return failure.map_or(Ok(()), Err);
         }
         if !watch.pause(args.interval).await {
-            eprintln!("stopped");
+            say!("Stopped.");
             return Ok(());
         }
     }
@@ -94,7 +95,7 @@ async fn compact_one(
     if messages.is_empty() {
         watch.saw(id, latest);
         if !args.watch {
-            eprintln!("nothing in {} is due for compaction", table.name());
+            say!("Nothing in {} is due for compaction.", table.name());
         }
         return Ok(());
     }
@@ -102,10 +103,10 @@ async fn compact_one(
     let committer = table.committer(table.new_user());
     let made = snapshots(committer.commit(Commit::batch(messages)).await?)?;
     match made.as_slice() {
-        [] => eprintln!("another job came first in {}; its compaction stands", table.name()),
+        [] => say!("Another job compacted {} first; nothing was done.", table.name()),
         made => {
-            eprintln!(
-                "{} became {after} in {} of {} (snapshot {})",
+            say!(
+                "Compacted {} in {} of {} to {after} (snapshot {}).",
                 count(before, "file"),
                 count(buckets, "bucket"),
                 table.name(),
@@ -136,7 +137,8 @@ pub(super) async fn targets(catalog: &dyn Catalog, names: &[String]) -> Result<V
             found.push(identifier(name)?);
         }
         if found.len() == before {
-            return Err(Error::not_found("no table is meant by the name").with("name", name));
+            return Err(Error::not_found(format!("no table matches '{name}'"))
+                .with_hint("`linn table list DATABASE` lists tables, `linn db list` databases"));
         }
     }
     let mut seen = std::collections::HashSet::new();
@@ -145,7 +147,7 @@ pub(super) async fn targets(catalog: &dyn Catalog, names: &[String]) -> Result<V
 }
 
 /// Whether a name is of a pattern: `*` stands for any characters, `?` for one.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut rest = pattern.chars();
     match rest.next() {
         None => name.is_empty(),

@@ -11,6 +11,7 @@ use super::sure::agreed;
 use crate::args::{ConsumerCommand, Sure};
 use crate::context::Context;
 use crate::output::Columns;
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: ConsumerCommand) -> Result<()> {
     match command {
@@ -31,7 +32,7 @@ pub(super) async fn run(context: &Context, command: ConsumerCommand) -> Result<(
             let age = match idle {
                 Some(text) => parse_duration(&text)?,
                 None => table.options().consumer_expiration_time()?.ok_or_else(|| {
-                    Error::invalid("no time is set after which consumers expire")
+                    Error::invalid("no expiration time for consumers is set")
                         .with("table", table.name())
                         .with_hint("give --idle, or set the option consumer.expiration-time")
                 })?,
@@ -63,25 +64,25 @@ async fn reset(table: &Table, id: &str, next: SnapshotId, sure: &Sure) -> Result
     let go_on = match consumers.get(id).await? {
         Some(consumer) => {
             let now = consumer.next_snapshot;
-            agreed(&format!("let {id} read snapshot {next} of {} next instead of {now}", table.name()), sure)?
+            agreed(&format!("reset consumer {id} of {} from snapshot {now} to {next}", table.name()), sure)?
         }
         // Nothing is lost by a new one.
-        None if sure.dry_run => agreed(&format!("make consumer {id} of {}, at snapshot {next}", table.name()), sure)?,
+        None if sure.dry_run => agreed(&format!("create consumer {id} of {} at snapshot {next}", table.name()), sure)?,
         None => true,
     };
     if go_on {
         consumers.set(id, next).await?;
-        eprintln!("{id} reads snapshot {next} of {} next", table.name());
+        say!("Consumer {id} of {} reads snapshot {next} next.", table.name());
     }
     Ok(())
 }
 
 async fn delete(table: &Table, ids: &[String], sure: &Sure) -> Result<()> {
-    if agreed(&format!("forget {} of {}", ids.join(", "), table.name()), sure)? {
+    if agreed(&format!("delete {} of {}", named(ids), table.name()), sure)? {
         for id in ids {
             // One that is gone by now was deleted by somebody else.
             Consumers::new(table).delete(id).await?;
-            eprintln!("forgot {id}");
+            say!("Deleted consumer {id}.");
         }
     }
     Ok(())
@@ -90,12 +91,17 @@ async fn delete(table: &Table, ids: &[String], sure: &Sure) -> Result<()> {
 async fn expire(table: &Table, age: Duration, sure: &Sure) -> Result<()> {
     let idle = Consumers::new(table).idle(age).await?;
     if idle.is_empty() {
-        eprintln!("no consumer of {} has stood still for so long", table.name());
-    } else if agreed(&format!("forget {} of {}", idle.join(", "), table.name()), sure)? {
+        say!("No consumer of {} is idle for so long.", table.name());
+    } else if agreed(&format!("delete {} of {}", named(&idle), table.name()), sure)? {
         let gone = Consumers::new(table).expire(age).await?;
-        eprintln!("forgot {}", gone.join(", "));
+        say!("Deleted {}.", named(&gone));
     }
     Ok(())
+}
+
+/// `consumer a`, or `consumers a, b`.
+fn named(ids: &[String]) -> String {
+    format!("consumer{} {}", if ids.len() == 1 { "" } else { "s" }, ids.join(", "))
 }
 
 /// A consumer must be there; it need not be readable.
@@ -104,7 +110,9 @@ async fn require(table: &Table, id: &str) -> Result<()> {
     if names.iter().any(|name| name == id) {
         return Ok(());
     }
-    Err(Error::not_found(format!("consumer {id:?}")).with("table", table.name()).with_hint(match names.is_empty() {
+    Err(Error::not_found(format!("consumer '{id}' does not exist")).with("table", table.name()).with_hint(match names
+        .is_empty()
+    {
         true => "the table has no consumers".to_owned(),
         false => format!("the consumers are {}", names.join(", ")),
     }))

@@ -8,27 +8,32 @@ use super::table::total;
 use crate::args::DbCommand;
 use crate::context::Context;
 use crate::output::{Columns, count};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: DbCommand) -> Result<()> {
     let catalog = context.catalog()?;
     match command {
         DbCommand::List => Columns::new().text("database", catalog.list_databases().await?).show(context.output),
         DbCommand::Create { name, if_not_exists } => {
+            let exists = if_not_exists && catalog.list_databases().await?.contains(&name);
             catalog.create_database(&name, if_not_exists).await?;
-            eprintln!("database {name} is there");
+            match exists {
+                true => say!("Database {name} already exists; nothing was done."),
+                false => say!("Created database {name}."),
+            }
             Ok(())
         }
         DbCommand::Drop { name, cascade, if_exists, sure } => {
             let tables = match catalog.list_tables(&name).await {
                 Ok(tables) => tables,
                 Err(e) if e.kind() == ErrorKind::NotFound && if_exists => {
-                    eprintln!("there is no database {name}");
+                    say!("Database {name} does not exist; nothing was done.");
                     return Ok(());
                 }
                 Err(e) => return Err(e),
             };
             let what = match tables.len() {
-                0 => format!("drop database {name}, which has no tables"),
+                0 => format!("drop empty database {name}"),
                 _ if !cascade => {
                     // The catalog says what is in the way.
                     return catalog.drop_database(&name, if_exists, false).await;
@@ -44,7 +49,7 @@ pub(super) async fn run(context: &Context, command: DbCommand) -> Result<()> {
             };
             if agreed(&what, &sure)? {
                 catalog.drop_database(&name, if_exists, cascade).await?;
-                eprintln!("database {name} is gone");
+                say!("Dropped database {name}.");
             }
             Ok(())
         }

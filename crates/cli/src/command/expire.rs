@@ -8,6 +8,7 @@ use super::removal::{bytes, go_on};
 use crate::args::{ChangelogCommand, ExpireArgs};
 use crate::context::Context;
 use crate::output::{Columns, count, time};
+use crate::say::{caution, say};
 
 /// `linn snapshot expire`.
 pub(super) async fn snapshots(context: &Context, args: &ExpireArgs) -> Result<()> {
@@ -15,12 +16,12 @@ pub(super) async fn snapshots(context: &Context, args: &ExpireArgs) -> Result<()
     let retention = narrowed(Retention::of_snapshots(&table)?, &table, args)?;
     let expiry = SnapshotExpiry::new(&table)?;
     let Some((begin, end)) = expiry.range(&retention).await? else {
-        eprintln!("no snapshot of {} is due", table.name());
+        say!("No snapshot of {} is due to expire.", table.name());
         return Ok(());
     };
     let plan = expiry.plan(begin, end).await?;
     let what =
-        format!("expire {} from {begin} to before {end} of {}", count(plan.snapshots.len(), "snapshot"), table.name());
+        format!("expire {} of {} ({begin} to {})", count(plan.snapshots.len(), "snapshot"), table.name(), end.0 - 1);
     if go_on(context, &plan.removal, &what, &args.sure)? {
         said(&expiry.run(begin, end).await?, "snapshot", &table);
     }
@@ -39,7 +40,7 @@ pub(super) async fn changelogs(context: &Context, command: ChangelogCommand) -> 
                 false => expiry.due(&narrowed(Retention::of_changelogs(&table)?, &table, &args)?).await?,
             };
             if due.is_empty() {
-                eprintln!("no changelog of {} is due", table.name());
+                say!("No changelog of {} is due to expire.", table.name());
                 return Ok(());
             }
             let plan = expiry.plan(&due).await?;
@@ -70,9 +71,9 @@ fn said(expired: &Expired, what: &str, table: &Table) {
     let number = count(expired.snapshots.len().max(expired.changelogs.len()), what);
     let removal = &expired.removal;
     let files = count(removal.files(), "file");
-    eprintln!("{number} of {} expired: {files}, {}", table.name(), bytes(removal.bytes()));
+    say!("Expired {number} of {}: deleted {files}, {}.", table.name(), bytes(removal.bytes()));
     if expired.left > 0 {
-        eprintln!("{} could not be removed; `linn orphan clean` will find them", count(expired.left, "file"));
+        caution!("{} could not be deleted; `linn orphan clean` deletes them later", count(expired.left, "file"));
     }
 }
 

@@ -9,10 +9,10 @@ use linn::format::partition::partition_value;
 use linn::format::row::BinaryRow;
 use linn::{Result, Table};
 
-use super::{orphan, snapshot, tree};
+use super::{orphan, picture, snapshot, tree};
 use crate::args::FilesCommand;
 use crate::context::Context;
-use crate::output::{Columns, print};
+use crate::output::{Columns, Document};
 
 /// The files of one bucket.
 #[derive(Debug)]
@@ -33,14 +33,17 @@ pub(super) async fn run(context: &Context, command: FilesCommand) -> Result<()> 
         }
         FilesCommand::Tree { table, snapshot } => {
             let table = context.table(&table).await?;
-            print(&tree::draw(&table, &buckets(&table, snapshot).await?)?)
+            let buckets = buckets(&table, snapshot).await?;
+            Document { json: tree::document(&table, &buckets)?, text: tree::draw(&table, &buckets)? }
+                .show(context.output)
         }
+        FilesCommand::Picture(args) => picture::run(context, &args).await,
         FilesCommand::Repair { table, sure } => orphan::repair(context, &table, &sure).await,
     }
 }
 
 /// The buckets of a snapshot, or of the latest one, in partition and bucket order; none in an empty table.
-async fn buckets(table: &Table, id: Option<i64>) -> Result<Vec<Bucket>> {
+pub(super) async fn buckets(table: &Table, id: Option<i64>) -> Result<Vec<Bucket>> {
     let found = match snapshot::find(table, id).await {
         Err(e) if id.is_none() && e.kind() == linn::ErrorKind::NotFound => return Ok(Vec::new()),
         found => found?,

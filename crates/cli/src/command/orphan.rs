@@ -10,6 +10,7 @@ use super::sure::agreed;
 use crate::args::{ManifestCommand, OrphanCommand, Sure};
 use crate::context::Context;
 use crate::output::{Columns, count};
+use crate::say::{caution, say};
 
 /// `linn orphan clean`.
 pub(super) async fn run(context: &Context, command: OrphanCommand) -> Result<()> {
@@ -33,18 +34,18 @@ async fn clean(
     let found = orphans(&table, older_than).await?;
     spared(&table, &found);
     if found.removal.is_empty() && !sure.dry_run {
-        eprintln!("nothing of {} lies about unused ({} old files are used)", table.name(), found.candidates);
+        say!("No orphan files in {} ({} checked).", table.name(), count(found.candidates, "old file"));
         return Ok(());
     }
-    let what = format!("remove what nothing refers to from {}", table.name());
+    let what = format!("delete the orphan files of {}", table.name());
     if go_on(context, &found.removal, &what, sure)? {
         // Found again, because the answer may have taken its time.
         let done = remove_orphans(&table, older_than).await?;
         spared(&table, &done);
-        let removed = count(done.removal.files(), "unused file");
-        eprintln!("removed {removed} of {}, {}", table.name(), bytes(done.removal.bytes()));
+        let removed = count(done.removal.files(), "orphan file");
+        say!("Deleted {removed} of {}, {}.", table.name(), bytes(done.removal.bytes()));
         if done.left > 0 {
-            eprintln!("{} could not be removed; run it again", count(done.left, "file"));
+            caution!("{} could not be deleted; run the command again", count(done.left, "file"));
         }
     }
     Ok(())
@@ -52,7 +53,7 @@ async fn clean(
 
 fn spared(table: &Table, found: &Orphans) {
     if let Some(why) = &found.spared {
-        eprintln!("{} old files of {} stay: {why}", found.candidates, table.name());
+        caution!("kept {} of {}: {why}", count(found.candidates, "old file"), table.name());
     }
 }
 
@@ -68,16 +69,16 @@ pub(super) async fn manifests(context: &Context, command: ManifestCommand) -> Re
             match done.snapshot {
                 Some(id) => {
                     let (before, after) = (count(done.before.len(), "manifest"), done.after);
-                    eprintln!("{before} of {} became {after} (snapshot {id})", table.name());
+                    say!("Compacted {before} of {} to {after} (snapshot {id}).", table.name());
                 }
-                None => eprintln!("the manifests of {} are compact", table.name()),
+                None => say!("The manifests of {} need no compaction.", table.name()),
             }
         }
         ManifestCommand::Repair { table, sure } => {
             let table = context.table(&table).await?;
             let lost = lost_manifests(&table).await?;
             if lost.is_empty() {
-                eprintln!("no manifest of {} is lost", table.name());
+                say!("No manifest of {} is missing.", table.name());
                 return Ok(());
             }
             if sure.dry_run {
@@ -89,15 +90,15 @@ pub(super) async fn manifests(context: &Context, command: ManifestCommand) -> Re
                     .show(context.output)?;
             }
             let what = format!(
-                "go on without {} of {}, and without the rows of their files",
-                count(lost.len(), "lost manifest"),
+                "drop {} of {} with the rows of their files",
+                count(lost.len(), "missing manifest"),
                 table.name()
             );
             if agreed(&what, &sure)? {
                 let done = remove_lost_manifests(&table).await?;
                 match done.snapshot {
-                    Some(id) => eprintln!("left out {} (snapshot {id})", count(done.before.len(), "lost manifest")),
-                    None => eprintln!("no manifest of {} is lost", table.name()),
+                    Some(id) => say!("Dropped {} (snapshot {id}).", count(done.before.len(), "missing manifest")),
+                    None => say!("No manifest of {} is missing.", table.name()),
                 }
             }
         }
@@ -117,11 +118,12 @@ async fn show_counts(context: &Context, table: &Table) -> Result<()> {
         .show(context.output)?;
     let target = bytes(counts.target);
     match (counts.small > 1, counts.removals > 0) {
-        (false, false) => eprintln!("the manifests of {} are compact", table.name()),
-        (false, true) => eprintln!("would leave out what is removed again"),
-        (true, false) => eprintln!("would join the {} manifests below {target}", counts.small),
+        (false, false) => say!("The manifests of {} need no compaction.", table.name()),
+        (false, true) => say!("Would drop entries of deleted files."),
+        (true, false) => say!("Would merge {} smaller than {target}.", count(counts.small, "manifest")),
         (true, true) => {
-            eprintln!("would join the {} manifests below {target}, and leave out what is removed again", counts.small);
+            let small = count(counts.small, "manifest");
+            say!("Would merge {small} smaller than {target}, and drop entries of deleted files.");
         }
     }
     Ok(())
@@ -132,12 +134,11 @@ pub(super) async fn repair(context: &Context, name: &str, sure: &Sure) -> Result
     let table = context.table(name).await?;
     let lost = lost_files(&table).await?;
     if lost.is_empty() {
-        eprintln!("no data file of {} is lost", table.name());
+        say!("No data file of {} is missing.", table.name());
         return Ok(());
     }
     let rows: i64 = lost.iter().map(|file| file.file().row_count).sum();
-    let what =
-        format!("go on without {} of {} ({})", count(lost.len(), "lost file"), table.name(), count(rows, "record"));
+    let what = format!("drop {} of {} ({})", count(lost.len(), "missing file"), table.name(), count(rows, "record"));
     if sure.dry_run {
         Columns::new()
             .text("path", lost.iter().map(|file| &file.path))
@@ -147,7 +148,7 @@ pub(super) async fn repair(context: &Context, name: &str, sure: &Sure) -> Result
     }
     if agreed(&what, sure)? {
         remove_lost(&table, &lost).await?;
-        eprintln!("left out {}", count(lost.len(), "lost file"));
+        say!("Dropped {}.", count(lost.len(), "missing file"));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use super::sure::agreed;
 use crate::args::{PartitionCommand, Sure};
 use crate::context::{Context, options};
 use crate::output::{Columns, count, size, time};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<()> {
     match command {
@@ -32,7 +33,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
             let table = context.table(&table).await?.with_options(&dynamic)?;
             let expired = expired_partitions(&table).await?;
             if expired.is_empty() {
-                eprintln!("no partition of {} is past its age", table.name());
+                say!("No partition of {} is expired.", table.name());
                 return Ok(());
             }
             drop_all(context, &table, &expired, &sure).await
@@ -45,10 +46,10 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
                 return show(context, &finished);
             }
             for mark in mark_partitions(&table, &finished, &HttpPost::default()).await? {
-                eprintln!("{}", told(&mark));
+                say!("{}", told(&mark));
             }
             if finished.is_empty() {
-                eprintln!("no partition of {} is to be marked", table.name());
+                say!("No partition of {} is ready to be marked done.", table.name());
             }
             Ok(())
         }
@@ -56,7 +57,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
             let table = context.table(&table).await?;
             let specs = partitions.iter().map(|text| spec(&table, text)).collect::<Result<Vec<_>>>()?;
             for mark in mark_done(&table, &specs, &HttpPost::default()).await? {
-                eprintln!("{}", told(&mark));
+                say!("{}", told(&mark));
             }
             Ok(())
         }
@@ -65,7 +66,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
 
 /// Marks are paths, or the addresses of who was told.
 fn told(mark: &str) -> String {
-    if mark.contains("://") { format!("{mark} was told") } else { format!("{mark} is there") }
+    if mark.contains("://") { format!("Reported to {mark}.") } else { format!("Created {mark}.") }
 }
 
 /// The partition that a text such as `dt=2024-01-31,hr=7` names.
@@ -84,10 +85,10 @@ async fn chosen(table: &Table, specs: &[String]) -> Result<Vec<PartitionSummary>
         for (key, value) in spec(table, text)? {
             let Some(at) = fields.iter().position(|field| field.name == key) else {
                 let keys: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-                let error = Error::invalid(format!("{key:?} is not a partition key")).with("table", table.name());
+                let error = Error::invalid(format!("'{key}' is not a partition column")).with("table", table.name());
                 return Err(error.with_hint(match keys.is_empty() {
-                    true => "the table has no partitions".to_owned(),
-                    false => format!("the keys are {}", keys.join(", ")),
+                    true => "the table is not partitioned".to_owned(),
+                    false => format!("the partition columns are {}", keys.join(", ")),
                 }));
             };
             let parsed = value.map(|value| parse_partition_value(&value, &fields[at].data_type)).transpose();
@@ -105,9 +106,7 @@ async fn chosen(table: &Table, specs: &[String]) -> Result<Vec<PartitionSummary>
             }
         }
         if !found {
-            return Err(Error::not_found("no partition of the table matches")
-                .with("partition", text)
-                .with("table", table.name()));
+            return Err(Error::not_found("no partition matches").with("partition", text).with("table", table.name()));
         }
     }
     Ok(chosen)
@@ -125,7 +124,7 @@ async fn drop_all(context: &Context, table: &Table, chosen: &[PartitionSummary],
     if agreed(&what, sure)? {
         let rows: Vec<_> = chosen.iter().map(|partition| partition.partition.clone()).collect();
         drop_partitions(table, &rows).await?;
-        eprintln!("dropped {}; their files go when the snapshots before expire", count(rows.len(), "partition"));
+        say!("Dropped {}; the files are deleted when older snapshots expire.", count(rows.len(), "partition"));
     }
     Ok(())
 }

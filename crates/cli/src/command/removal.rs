@@ -7,6 +7,7 @@ use super::sure::confirmed;
 use crate::args::Sure;
 use crate::context::Context;
 use crate::output::{Columns, count, size};
+use crate::say::say;
 
 /// Shows what would go when that is all that is asked for; else whether to go on.
 ///
@@ -16,7 +17,7 @@ pub(super) fn go_on(context: &Context, removal: &Removal, what: &str, sure: &Sur
     let total = format!("{}, {}", count(removal.files(), "file"), bytes(removal.bytes()));
     if sure.dry_run {
         show(context, removal)?;
-        eprintln!("would {what}: {total}");
+        say!("Would {what}: {total}.");
         return Ok(false);
     }
     confirmed(&format!("{what} ({total})"), sure.yes)

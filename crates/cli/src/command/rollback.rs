@@ -10,6 +10,7 @@ use super::sure::agreed;
 use crate::args::{RollbackArgs, RollbackTarget};
 use crate::context::Context;
 use crate::output::{Columns, count};
+use crate::say::{caution, say};
 
 pub(super) async fn run(context: &Context, args: &RollbackArgs) -> Result<()> {
     let table = context.table(&args.table).await?;
@@ -17,11 +18,11 @@ pub(super) async fn run(context: &Context, args: &RollbackArgs) -> Result<()> {
     let plan = table.plan_rollback(&to).await?;
     if args.as_latest {
         let latest = Snapshots::new(&table).latest_id().await?.map_or(0, |id| id.0);
-        let what = format!("put the content of snapshot {} after snapshot {latest}", plan.target.id);
+        let what = format!("commit the content of snapshot {} after snapshot {latest}", plan.target.id);
         if agreed(&what, &args.sure)? {
             let done = table.rollback_as_latest(&to).await?;
             let tag = done.tag.map(|tag| format!("; tag {tag} keeps its files")).unwrap_or_default();
-            eprintln!("snapshot {} has the content of snapshot {}{tag}", done.current, done.target.id);
+            say!("Snapshot {} has the content of snapshot {}{tag}.", done.current, done.target.id);
         }
         return Ok(());
     }
@@ -33,14 +34,14 @@ pub(super) async fn run(context: &Context, args: &RollbackArgs) -> Result<()> {
         show(context, &plan, frees.as_ref())?;
     }
     let what = format!(
-        "take away {}, {} and {}{}, and go back to snapshot {}",
+        "roll back to snapshot {}, deleting {}, {} and {}{}",
+        plan.target.id,
         count(plan.snapshots.len(), "snapshot"),
         count(plan.changelogs.len(), "changelog"),
         count(plan.tags.len(), "tag"),
         frees.map_or_else(String::new, |frees| {
             format!(" with {}, {}", count(frees.files(), "file"), bytes(frees.bytes()))
         }),
-        plan.target.id
     );
     if !agreed(&what, &args.sure)? {
         return Ok(());
@@ -48,13 +49,13 @@ pub(super) async fn run(context: &Context, args: &RollbackArgs) -> Result<()> {
     if args.clean {
         let done = table.rollback_and_clean(&to).await?;
         let gone = done.removal.files() as u64 - done.left;
-        eprintln!("snapshot {} is the latest; deleted {}", done.target.id, count(gone, "file"));
+        say!("Rolled back to snapshot {}; deleted {}.", done.target.id, count(gone, "file"));
         if done.left > 0 {
-            eprintln!("{} could not be removed; `linn orphan clean` will find them", count(done.left, "file"));
+            caution!("{} could not be deleted; `linn orphan clean` deletes them later", count(done.left, "file"));
         }
     } else {
         let now = table.rollback(&to).await?;
-        eprintln!("snapshot {} is the latest; files that only later ones had go with `linn orphan clean`", now.id);
+        say!("Rolled back to snapshot {}; `linn orphan clean` deletes the files of later snapshots.", now.id);
     }
     Ok(())
 }
@@ -69,7 +70,7 @@ fn show(context: &Context, plan: &RollbackPlan, frees: Option<&Removal>) -> Resu
         .chain(frees.into_iter().flat_map(Removal::iter).map(|file| ("file", file.path.clone())))
         .collect();
     Columns::new()
-        .text("taken away", gone.iter().map(|(kind, _)| *kind))
+        .text("kind", gone.iter().map(|(kind, _)| *kind))
         .text("name", gone.iter().map(|(_, name)| name))
         .show(context.output)
 }
@@ -80,6 +81,6 @@ fn target(table: &Table, to: &RollbackTarget) -> Result<RollbackTo> {
         (_, Some(tag), ..) => Ok(RollbackTo::Tag(tag.clone())),
         (_, _, Some(time), _) => Ok(RollbackTo::Time(parse_time(table, time)?)),
         (.., Some(watermark)) => Ok(RollbackTo::Watermark(watermark)),
-        (None, None, None, None) => Err(Error::invalid("where to go back to is not said")),
+        (None, None, None, None) => Err(Error::invalid("no snapshot to roll back to is given")),
     }
 }

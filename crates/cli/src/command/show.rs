@@ -2,11 +2,14 @@
 
 use linn::core::Snapshots;
 use linn::format::schema::TableSchema;
+use linn::format::snapshot::Snapshot;
+use linn::format::types::DataField;
 use linn::{Error, Result};
+use serde_json::{Value, json};
 
 use crate::args::OutputFormat;
 use crate::context::Context;
-use crate::output::{Columns, print, time};
+use crate::output::{Columns, Document, print, time};
 
 pub(super) async fn run(context: &Context, name: &str, json: bool) -> Result<()> {
     let table = context.table(name).await?;
@@ -14,8 +17,13 @@ pub(super) async fn run(context: &Context, name: &str, json: bool) -> Result<()>
     if json {
         return print(&String::from_utf8_lossy(&schema.to_json()));
     }
+    let latest = Snapshots::new(&table).latest().await?;
+    if matches!(context.output, OutputFormat::Json | OutputFormat::Ndjson) {
+        return Document { json: document(table.name(), schema, latest.as_deref()), text: String::new() }
+            .show(context.output);
+    }
     let columns = columns(schema);
-    if !matches!(context.output, OutputFormat::Table | OutputFormat::Markdown) {
+    if !matches!(context.output, OutputFormat::Table | OutputFormat::Markdown | OutputFormat::Vertical) {
         return columns.show(context.output);
     }
     print(&heading(table.name(), schema))?;
@@ -24,7 +32,7 @@ pub(super) async fn run(context: &Context, name: &str, json: bool) -> Result<()>
     for (key, value) in schema.options.iter() {
         text.push_str(&format!("option    {key} = {value}\n"));
     }
-    match Snapshots::new(&table).latest().await? {
+    match latest {
         None => text.push_str("snapshot  none yet"),
         Some(snapshot) => text.push_str(&format!(
             "snapshot  {} of {}, {}, {} records in files",
@@ -35,6 +43,28 @@ pub(super) async fn run(context: &Context, name: &str, json: bool) -> Result<()>
         )),
     }
     print(&text)
+}
+
+fn document(name: &str, schema: &TableSchema, latest: Option<&Snapshot>) -> Value {
+    let column = |field: &DataField| {
+        json!({"id": field.id, "column": field.name, "type": field.data_type.to_string(),
+               "default": field.default_value, "comment": field.description})
+    };
+    json!({
+        "table": name,
+        "schema": schema.id.0,
+        "comment": schema.comment,
+        "columns": schema.fields.iter().map(column).collect::<Vec<_>>(),
+        "primary_key": schema.primary_keys,
+        "partition_by": schema.partition_keys,
+        "options": schema.options.iter().collect::<std::collections::BTreeMap<_, _>>(),
+        "snapshot": latest.map(|snapshot| json!({
+            "id": snapshot.id.0,
+            "time": time(snapshot.time_millis),
+            "kind": snapshot.commit_kind.as_str(),
+            "records": snapshot.total_record_count,
+        })),
+    })
 }
 
 fn heading(name: &str, schema: &TableSchema) -> String {

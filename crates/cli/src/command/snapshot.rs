@@ -12,6 +12,7 @@ use super::{diff, rollback};
 use crate::args::SnapshotCommand;
 use crate::context::Context;
 use crate::output::{Columns, print, time};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: SnapshotCommand) -> Result<()> {
     match command {
@@ -28,10 +29,9 @@ pub(super) async fn run(context: &Context, command: SnapshotCommand) -> Result<(
             let table = context.table(&table).await?;
             let id = SnapshotId(id);
             let now = earliest_to_repair(&table, id).await?;
-            if agreed(&format!("let the history of {} begin with snapshot {id} instead of {now}", table.name()), &sure)?
-            {
+            if agreed(&format!("start the history of {} at snapshot {id} instead of {now}", table.name()), &sure)? {
                 repair_earliest(&table, id).await?;
-                eprintln!("the history of {} begins with snapshot {id}", table.name());
+                say!("The history of {} starts at snapshot {id}.", table.name());
             }
             Ok(())
         }
@@ -47,13 +47,14 @@ pub(super) async fn run(context: &Context, command: SnapshotCommand) -> Result<(
 pub(super) async fn find(table: &Table, id: Option<i64>) -> Result<Arc<Snapshot>> {
     let snapshots = Snapshots::new(table);
     match id {
-        Some(id) => snapshots.get(SnapshotId(id)).await.map_err(|e| {
-            e.with("table", table.name()).with_hint("`linn snapshot list` shows which snapshots there are")
-        }),
+        Some(id) => snapshots
+            .get(SnapshotId(id))
+            .await
+            .map_err(|e| e.with("table", table.name()).with_hint("`linn snapshot list` lists the snapshots")),
         None => snapshots
             .latest()
             .await?
-            .ok_or_else(|| Error::not_found("the table has no snapshot yet").with("table", table.name())),
+            .ok_or_else(|| Error::not_found("table has no snapshot yet").with("table", table.name())),
     }
 }
 

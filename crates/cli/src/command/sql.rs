@@ -8,8 +8,9 @@ use linn_sql::Output;
 
 use crate::args::SqlArgs;
 use crate::context::Context;
-use crate::output::{Out, Sink};
+use crate::output::sink;
 use crate::repl;
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, args: SqlArgs) -> Result<()> {
     let session = context.session(&args.database)?;
@@ -17,7 +18,7 @@ pub(super) async fn run(context: &Context, args: SqlArgs) -> Result<()> {
         (Some(text), _) => text,
         (None, Some(path)) if path.as_os_str() == "-" => stdin()?,
         (None, Some(path)) => std::fs::read_to_string(&path).map_err(|e| {
-            Error::not_found("the file of statements cannot be read").with("file", path.display()).with_source(e)
+            Error::not_found("file of statements cannot be read").with("file", path.display()).with_source(e)
         })?,
         (None, None) if std::io::stdin().is_terminal() => return repl::run(context, &session).await,
         (None, None) => stdin()?,
@@ -37,14 +38,26 @@ fn stdin() -> Result<String> {
 pub(crate) async fn show(context: &Context, output: Output) -> Result<Option<usize>> {
     match output {
         Output::Rows { schema, mut stream } => {
-            let mut sink = Sink::new(Out::new(), context.output, schema)?;
-            while let Some(batch) = stream.next().await {
-                sink.write(&batch?)?;
-            }
+            let mut sink = sink(context.output, schema)?;
+            let bar = context.progress.query(context.output);
+            let done = async {
+                while let Some(batch) = stream.next().await {
+                    let batch = batch?;
+                    bar.inc(batch.num_rows() as u64);
+                    sink.write(&batch)?;
+                    if sink.is_full() {
+                        break;
+                    }
+                }
+                Ok(())
+            };
+            let done: Result<()> = done.await;
+            bar.finish_and_clear();
+            done?;
             sink.finish().map(Some)
         }
         Output::Done { message, .. } => {
-            eprintln!("{message}");
+            say!("{message}");
             Ok(None)
         }
     }

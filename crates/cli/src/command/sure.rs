@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use linn::{Error, Result};
 
 use crate::args::Sure;
+use crate::say::say;
 
 /// Whether something is to be done; when only that is asked for, what it would be is told instead.
 ///
@@ -12,7 +13,7 @@ use crate::args::Sure;
 /// As [`confirmed`].
 pub(super) fn agreed(what: &str, sure: &Sure) -> Result<bool> {
     if sure.dry_run {
-        eprintln!("would {what}");
+        say!("Would {what}.");
         return Ok(false);
     }
     confirmed(what, sure.yes)
@@ -27,12 +28,15 @@ pub(super) fn confirmed(what: &str, yes: bool) -> Result<bool> {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Error::invalid(format!("to {what} has to be confirmed"))
-            .with_hint("add --yes to have it done, or --dry-run to see what would be"));
+        return Err(Error::invalid(format!("confirmation needed to {what}"))
+            .with_hint("add --yes to do it, or --dry-run to see what would be done"));
     }
-    eprint!("{what}? [y/N] ");
+    let mut first = what.chars();
+    let question: String = first.next().into_iter().flat_map(char::to_uppercase).chain(first).collect();
+    let mut err = std::io::stderr().lock();
     let mut answer = String::new();
-    let read = std::io::stderr().flush().and_then(|()| std::io::stdin().read_line(&mut answer));
+    let asked = write!(err, "{question}? [y/N] ").and_then(|()| err.flush());
+    let read = asked.and_then(|()| std::io::stdin().read_line(&mut answer));
     read.map_err(|e| Error::unavailable("the answer cannot be read").with_source(e))?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -9,6 +9,7 @@ use super::sure::agreed;
 use crate::args::{CreateArgs, Sure};
 use crate::context::{Context, identifier, options, warn_of_slips};
 use crate::output::{Columns, count};
+use crate::say::say;
 
 pub(super) async fn list(context: &Context, database: &str) -> Result<()> {
     let tables = context.catalog()?.list_tables(database).await?;
@@ -26,8 +27,13 @@ pub(super) async fn create(context: &Context, args: CreateArgs) -> Result<()> {
         comment: args.comment,
     };
     warn_of_slips(definition.options.iter().map(|(key, _)| key));
-    context.catalog()?.create_table(&id, definition, args.if_not_exists).await?;
-    eprintln!("table {id} is there");
+    let catalog = context.catalog()?;
+    let exists = args.if_not_exists && catalog.table(&id).await.is_ok();
+    catalog.create_table(&id, definition, args.if_not_exists).await?;
+    match exists {
+        true => say!("Table {id} already exists; nothing was done."),
+        false => say!("Created table {id}."),
+    }
     Ok(())
 }
 
@@ -47,7 +53,7 @@ pub(super) fn column(text: &str) -> Result<DataField> {
             let data_type = DataType::parse(sql.trim()).context("column", name)?;
             Ok(DataField::new(0, name, data_type))
         }
-        _ => Err(Error::invalid(format!("{text:?} is not a column"))
+        _ => Err(Error::invalid(format!("'{text}' is not a column"))
             .with_hint("write a column as `name TYPE` or `name TYPE NOT NULL`")),
     }
 }
@@ -62,7 +68,7 @@ pub(super) async fn drop(context: &Context, name: &str, if_exists: bool, sure: &
     let held = match catalog.table(&id).await {
         Ok(table) => contents(&table).await?,
         Err(e) if e.kind() == ErrorKind::NotFound && if_exists && !sure.yes => {
-            eprintln!("there is no table {id}");
+            say!("Table {id} does not exist; nothing was done.");
             return Ok(());
         }
         // What is damaged can be dropped all the same.
@@ -72,9 +78,9 @@ pub(super) async fn drop(context: &Context, name: &str, if_exists: bool, sure: &
     if sure.dry_run {
         show(context, &held)?;
     }
-    if agreed(&format!("drop {id} with all its files{}", total(&held)), sure)? {
+    if agreed(&format!("drop table {id}{}", total(&held)), sure)? {
         catalog.drop_table(&id, if_exists).await?;
-        eprintln!("table {id} is gone");
+        say!("Dropped table {id}.");
     }
     Ok(())
 }
@@ -87,10 +93,10 @@ pub(super) async fn purge(context: &Context, name: &str, sure: &Sure) -> Result<
         show(context, &held)?;
     }
     let name = table.name();
-    let what = format!("remove all rows of {name}, with its tags, branches, consumers and history{}", total(&held));
+    let what = format!("delete all rows, tags, branches, consumers and history of {name}{}", total(&held));
     if agreed(&what, sure)? {
         let files = linn::core::maintain::purge(&table).await?;
-        eprintln!("{name} is empty; deleted {}", count(files, "file"));
+        say!("Purged {name}: deleted {}.", count(files, "file"));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use super::sure::{agreed, confirmed};
 use crate::args::{TagCommand, TagTarget};
 use crate::context::Context;
 use crate::output::{Columns, count, span, time};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
     match command {
@@ -20,7 +21,7 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
             let retained = duration(time_retained.as_deref())?.map_or(Retained::Default, Retained::For);
             let table = context.table(&table).await?;
             let snapshot = table.create_tag(&name, target(&table, &of)?, retained).await?;
-            eprintln!("tag {name} is of snapshot {}", snapshot.id);
+            say!("Created tag {name} of snapshot {}.", snapshot.id);
             Ok(())
         }
         TagCommand::Delete { table, name, sure } => {
@@ -29,23 +30,23 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
             let what = format!("delete tag {name} of snapshot {}", tag.snapshot.id);
             if agreed(&what, &sure)? {
                 table.delete_tag(&name).await?;
-                eprintln!("tag {name} is gone");
+                say!("Deleted tag {name}.");
             }
             Ok(())
         }
         TagCommand::Rename { table, name, to } => {
             Tags::new(&context.table(&table).await?).rename(&name, &to).await?;
-            eprintln!("tag {name} is {to} now");
+            say!("Renamed tag {name} to {to}.");
             Ok(())
         }
         TagCommand::Replace { table, name, of, time_retained, sure } => {
             let (table, time) = (context.table(&table).await?, duration(time_retained.as_deref())?);
             let former = Tags::new(&table).get(&name).await?.snapshot.id;
             let snapshot = table.snapshot_to_tag(target(&table, &of)?).await?.id;
-            let what = format!("make tag {name} of snapshot {former} be of snapshot {snapshot}");
+            let what = format!("move tag {name} from snapshot {former} to snapshot {snapshot}");
             if agreed(&what, &sure)? {
                 let snapshot = table.replace_tag(&name, TagOf::Id(snapshot), time).await?;
-                eprintln!("tag {name} is of snapshot {}", snapshot.id);
+                say!("Moved tag {name} to snapshot {}.", snapshot.id);
             }
             Ok(())
         }
@@ -54,7 +55,7 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
             let older_than = older_than.as_deref().map(OlderThan::parse).transpose()?;
             let expired = table.expired_tags(older_than).await?;
             if sure.dry_run && !expired.is_empty() {
-                eprintln!("would delete {}", count(expired.len(), "tag"));
+                say!("Would delete {}.", count(expired.len(), "tag"));
                 return Columns::new()
                     .text("tag", expired.iter().map(|tag| &tag.name))
                     .number("snapshot", expired.iter().map(|tag| tag.snapshot.0))
@@ -62,9 +63,9 @@ pub(super) async fn run(context: &Context, command: TagCommand) -> Result<()> {
                     .show(context.output);
             }
             if expired.is_empty() {
-                eprintln!("no tag's time is over");
+                say!("No tag of {} is expired.", table.name());
             } else if confirmed(&format!("delete {}", count(expired.len(), "tag")), sure.yes)? {
-                eprintln!("deleted {}", count(table.expire_tags(older_than).await?.len(), "tag"));
+                say!("Deleted {}.", count(table.expire_tags(older_than).await?.len(), "tag"));
             }
             Ok(())
         }
@@ -92,6 +93,6 @@ async fn list(context: &Context, table: &Table) -> Result<()> {
         .text("committed", all.iter().map(|(_, tag)| time(tag.snapshot.time_millis)))
         .number("records", all.iter().map(|(_, tag)| tag.snapshot.total_record_count))
         .text("created", all.iter().map(|(_, tag)| tag.create_time.map(|t| t.to_string()).unwrap_or_default()))
-        .text("kept for", all.iter().map(|(_, tag)| tag.time_retained.map(span).unwrap_or_default()))
+        .text("time_retained", all.iter().map(|(_, tag)| tag.time_retained.map(span).unwrap_or_default()))
         .show(context.output)
 }

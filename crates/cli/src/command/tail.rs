@@ -9,7 +9,9 @@ use linn::{Error, Options, Result, SnapshotId, Table};
 
 use crate::args::{OutputFormat, TailArgs};
 use crate::context::{Context, DATABASE, identifier, options, warn_of_slips};
+use crate::interrupt::stop_signal;
 use crate::output::ChangeSink;
+use crate::say::caution;
 
 /// How often a table is looked at, unless it says so.
 const INTERVAL: &str = "1 s";
@@ -73,7 +75,7 @@ async fn from_place(table: &Table, from: &str, options: &mut Options) -> Result<
                 && wanted < earliest
                 && !table.options().changelog_decoupled()?
             {
-                eprintln!("warning: snapshot {wanted} has expired; starting from {earliest}, the earliest there is");
+                caution!("snapshot {wanted} has expired; starting from {earliest}, the earliest there is");
             }
         }
         ("tag", name) => {
@@ -84,7 +86,7 @@ async fn from_place(table: &Table, from: &str, options: &mut Options) -> Result<
         ("time" | "timestamp", value) => _ = options.set("scan.timestamp", value),
         _ if from.starts_with(|c: char| c.is_ascii_digit()) => _ = options.set("scan.timestamp", from),
         _ => {
-            return Err(Error::invalid(format!("{from:?} is no place to start from")).with_hint(
+            return Err(Error::invalid(format!("cannot start from '{from}'")).with_hint(
                 "give latest, full, earliest, a snapshot's number, tag:NAME, or a time such as '2024-06-01 12:00:00'",
             ));
         }
@@ -117,7 +119,7 @@ impl Tail {
         let at = |name: &&str| {
             visible.iter().position(|field| field.name == **name).ok_or_else(|| {
                 let all: Vec<&str> = visible.iter().map(|field| field.name.as_str()).collect();
-                Error::not_found("the table has no such column")
+                Error::not_found("column does not exist")
                     .with("column", name)
                     .with_hint(format!("its columns are {}", all.join(", ")))
             })
@@ -153,7 +155,7 @@ impl Tail {
     async fn run(mut self, args: &TailArgs) -> Result<()> {
         let mut stream = self.open(None).await?;
         // Listening begins before anything is printed; a second interrupt ends the program at once.
-        let interrupted = tokio::signal::ctrl_c();
+        let interrupted = stop_signal();
         tokio::pin!(interrupted);
         while self.left > 0 {
             let next = tokio::select! {
@@ -195,9 +197,9 @@ impl Tail {
         match gone.and_then(|range| Some((range.wanted, range.earliest?))) {
             Some((wanted, earliest)) if self.follows && args.consumer.is_none() => {
                 let last = SnapshotId(earliest.0 - 1);
-                eprintln!(
-                    "warning: the changes of snapshots {wanted} to {last} of {} expired before they were read; going on \
-                     with {earliest}. A consumer (--consumer ID) holds what it has not read.",
+                caution!(
+                    "the changes of snapshots {wanted} to {last} of {} expired before they were read; continuing with \
+                     {earliest}. A consumer (--consumer ID) keeps what it has not read.",
                     self.table.name()
                 );
                 self.open(Some(Position::at(earliest))).await

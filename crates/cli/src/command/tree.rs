@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use linn::format::file::DataFileMeta;
 use linn::{Result, Table};
+use serde_json::{Value, json};
 
 use super::files::{Bucket, key};
 use crate::output::{count, size};
@@ -33,6 +34,25 @@ pub(super) fn draw(table: &Table, buckets: &[Bucket]) -> Result<String> {
     Ok(text)
 }
 
+/// The same as data: partitions, buckets and levels with their files.
+pub(super) fn document(table: &Table, buckets: &[Bucket]) -> Result<Value> {
+    let file = |file: &DataFileMeta| -> Result<Value> {
+        let keyed = file.min_key.arity() > 0;
+        Ok(json!({
+            "file": file.file_name, "level": file.level, "bytes": file.file_size, "rows": file.row_count,
+            "deletes": file.delete_row_count,
+            "min_key": if keyed { Some(key(table, &file.min_key)?) } else { None },
+            "max_key": if keyed { Some(key(table, &file.max_key)?) } else { None },
+        }))
+    };
+    let bucket = |bucket: &Bucket| -> Result<Value> {
+        let files = bucket.files.iter().map(|one| file(one)).collect::<Result<Vec<_>>>()?;
+        Ok(json!({"partition": bucket.partition, "bucket": bucket.bucket, "files": files}))
+    };
+    let buckets = buckets.iter().map(bucket).collect::<Result<Vec<_>>>()?;
+    Ok(json!({"table": table.name(), "buckets": buckets}))
+}
+
 fn of_bucket(table: &Table, bucket: &Bucket) -> Result<Node> {
     let mut levels: BTreeMap<i32, Vec<&DataFileMeta>> = BTreeMap::new();
     for file in &bucket.files {
@@ -49,7 +69,7 @@ fn of_bucket(table: &Table, bucket: &Bucket) -> Result<Node> {
 fn of_file(table: &Table, file: &DataFileMeta) -> Result<Node> {
     let mut text = format!("{}  {}, {}", file.file_name, size(file.file_size), count(file.row_count, "row"));
     if let Some(deletes) = file.delete_row_count.filter(|n| *n > 0) {
-        text.push_str(&format!(" ({deletes} deletes)"));
+        text.push_str(&format!(" ({})", count(deletes, "delete")));
     }
     if file.min_key.arity() > 0 {
         text.push_str(&format!(", keys {} … {}", key(table, &file.min_key)?, key(table, &file.max_key)?));

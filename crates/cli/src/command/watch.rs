@@ -6,6 +6,9 @@ use linn::core::seam::{Clock, SystemClock};
 use linn::{Identifier, SnapshotId};
 use tokio::sync::watch::{Receiver, channel};
 
+use crate::interrupt::stop_signal;
+use crate::say::say;
+
 /// What was seen, and whether to stop.
 pub(super) struct Watch {
     seen: HashMap<Identifier, Option<SnapshotId>>,
@@ -17,10 +20,10 @@ impl Watch {
     pub(super) fn new() -> Self {
         let (send, stop) = channel(false);
         tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                eprintln!("stopping after what is running; interrupt again to end at once");
+            if stop_signal().await {
+                say!("Stopping after the running work; interrupt again to stop at once.");
                 send.send_replace(true);
-                tokio::signal::ctrl_c().await.ok();
+                stop_signal().await;
                 std::process::exit(crate::interrupt::CODE);
             }
         });

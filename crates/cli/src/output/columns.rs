@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
 use linn::Result;
 
-use super::{Out, Sink};
+use super::sink;
 use crate::args::OutputFormat;
 
 /// Columns of equal length.
@@ -47,7 +47,7 @@ impl Columns {
     pub(crate) fn show(self, format: OutputFormat) -> Result<()> {
         let schema = Arc::new(Schema::new(self.fields));
         let batch = RecordBatch::try_new(Arc::clone(&schema), self.arrays)?;
-        let mut sink = Sink::new(Out::new(), format, schema)?;
+        let mut sink = sink(format, schema)?;
         sink.write(&batch)?;
         sink.finish().map(|_| ())
     }
@@ -80,6 +80,19 @@ pub(crate) fn count(number: impl std::fmt::Display, noun: &str) -> String {
     format!("{number} {noun}{end}")
 }
 
+/// A number with commas between its thousands.
+pub(crate) fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A time span in the largest unit that it is a whole number of: `30 d`, `90 min`.
 pub(crate) fn span(time: std::time::Duration) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms")];
@@ -97,6 +110,11 @@ mod tests {
         assert_eq!(size(0), "0 B");
         assert_eq!(size(1536), "1.5 KiB");
         assert_eq!(size(3 << 30), "3.0 GiB");
+    }
+
+    #[test]
+    fn thousands_have_commas() {
+        assert_eq!([0, 999, 1000, 1234567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

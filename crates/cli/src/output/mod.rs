@@ -2,10 +2,17 @@
 
 mod change;
 mod columns;
+mod document;
 mod flat;
+mod fold;
+mod grid;
 mod json;
+mod pager;
+mod rolling;
+mod screen;
 mod stream;
 mod table;
+mod view;
 
 use std::io::{IsTerminal, Write};
 
@@ -17,13 +24,15 @@ use linn::{Error, Result};
 use crate::args::OutputFormat;
 
 use flat::flat;
+use grid::Layout;
+use rolling::Rolling;
+use screen::Screen;
 
 pub(crate) use change::ChangeSink;
-pub(crate) use columns::{Columns, count, size, span, time};
+pub(crate) use columns::{Columns, count, size, span, thousands, time};
+pub(crate) use document::Document;
 pub(crate) use stream::{Out, is_broken};
-
-/// Rows of a table that are shown on a terminal.
-const SCREEN: usize = 500;
+pub(crate) use view::{set_view, view};
 
 /// Writes batches of one result as they come; [`Sink::finish`] completes the document.
 pub(crate) struct Sink<W: Write> {
@@ -32,10 +41,42 @@ pub(crate) struct Sink<W: Write> {
 }
 
 enum Inner<W: Write> {
-    Text { out: W, markdown: bool, schema: SchemaRef, batches: Vec<RecordBatch>, left: usize },
+    Text(Box<Rolling<W>>),
+    Screen(Box<Screen>),
     Json(json::Writer<W>),
     Csv(Box<arrow_csv::Writer<W>>),
     Arrow(Box<arrow::ipc::writer::StreamWriter<W>>),
+}
+
+/// How a format lays rows out, if it is for people.
+fn layout(format: OutputFormat, expanded: bool) -> Option<Layout> {
+    match format {
+        OutputFormat::Table if !expanded => Some(Layout::Box),
+        OutputFormat::Table | OutputFormat::Vertical => Some(Layout::Vertical),
+        OutputFormat::Markdown => Some(Layout::Markdown),
+        _ => None,
+    }
+}
+
+/// A sink for batches of `schema` where the user looks: standard output, or the file that a session writes to.
+///
+/// # Errors
+/// `Unavailable` when the output is gone.
+pub(crate) fn sink(format: OutputFormat, schema: SchemaRef) -> Result<Sink<Box<dyn Write + Send>>> {
+    let view = view();
+    if let (Some(layout @ (Layout::Box | Layout::Vertical)), None) = (layout(format, view.expanded), &view.file)
+        && std::io::stdout().is_terminal()
+    {
+        return Ok(Sink { inner: Inner::Screen(Box::new(Screen::new(schema, layout, &view))), rows: 0 });
+    }
+    let out: Box<dyn Write + Send> = match &view.file {
+        Some(file) => Box::new(std::io::BufWriter::new(std::sync::Arc::clone(file))),
+        None => Box::new(Out::new()),
+    };
+    match layout(format, view.expanded) {
+        Some(layout) => Ok(Sink { inner: Inner::Text(Box::new(Rolling::new(out, layout, &schema))), rows: 0 }),
+        None => Sink::new(out, format, schema),
+    }
 }
 
 impl<W: Write> Sink<W> {
@@ -45,13 +86,9 @@ impl<W: Write> Sink<W> {
     /// `Unavailable` when the output is gone.
     pub(crate) fn new(out: W, format: OutputFormat, schema: SchemaRef) -> Result<Self> {
         let inner = match format {
-            OutputFormat::Table => {
-                let left = if std::io::stdout().is_terminal() { SCREEN } else { usize::MAX };
-                Inner::Text { out, markdown: false, schema, batches: Vec::new(), left }
-            }
-            OutputFormat::Markdown => {
-                Inner::Text { out, markdown: true, schema, batches: Vec::new(), left: usize::MAX }
-            }
+            OutputFormat::Table => Inner::Text(Box::new(Rolling::new(out, Layout::Box, &schema))),
+            OutputFormat::Vertical => Inner::Text(Box::new(Rolling::new(out, Layout::Vertical, &schema))),
+            OutputFormat::Markdown => Inner::Text(Box::new(Rolling::new(out, Layout::Markdown, &schema))),
             OutputFormat::Json => Inner::Json(json::Writer::new(out, true)),
             OutputFormat::Ndjson => Inner::Json(json::Writer::new(out, false)),
             OutputFormat::Csv | OutputFormat::Tsv => {
@@ -75,13 +112,8 @@ impl<W: Write> Sink<W> {
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows();
         match &mut self.inner {
-            Inner::Text { batches, left, .. } => {
-                let shown = batch.num_rows().min(*left);
-                *left -= shown;
-                if shown > 0 {
-                    batches.push(batch.slice(0, shown));
-                }
-            }
+            Inner::Text(table) => table.write(batch)?,
+            Inner::Screen(screen) => screen.write(batch),
             Inner::Json(writer) => writer.write(batch)?,
             Inner::Csv(writer) => writer.write(&flat(batch)?).map_err(unwritten)?,
             Inner::Arrow(writer) => writer.write(batch).map_err(unwritten)?,
@@ -89,10 +121,16 @@ impl<W: Write> Sink<W> {
         Ok(())
     }
 
+    /// Whether more rows would change nothing.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(&self.inner, Inner::Screen(screen) if screen.is_full())
+    }
+
     /// Makes what was written visible as far as the format can.
     pub(crate) fn flush(&mut self) -> Result<()> {
         match &mut self.inner {
-            Inner::Text { out, .. } => out.flush().map_err(gone),
+            Inner::Text(table) => table.flush(),
+            Inner::Screen(_) => Ok(()),
             Inner::Json(writer) => writer.flush(),
             Inner::Csv(_) => Ok(()),
             Inner::Arrow(writer) => writer.get_mut().flush().map_err(gone),
@@ -102,14 +140,8 @@ impl<W: Write> Sink<W> {
     /// Completes the document and returns the number of rows.
     pub(crate) fn finish(self) -> Result<usize> {
         match self.inner {
-            Inner::Text { mut out, markdown, schema, batches, .. } => {
-                let text = table::render(&schema, &batches, markdown)?;
-                writeln!(out, "{text}").and_then(|()| out.flush()).map_err(gone)?;
-                let shown: usize = batches.iter().map(RecordBatch::num_rows).sum();
-                if shown < self.rows {
-                    eprintln!("the first {shown} of {} rows; another format (-o csv) shows all", self.rows);
-                }
-            }
+            Inner::Text(table) => table.finish()?,
+            Inner::Screen(screen) => screen.finish()?,
             Inner::Json(writer) => writer.finish()?,
             Inner::Csv(writer) => writer.into_inner().flush().map_err(gone)?,
             Inner::Arrow(mut writer) => {
@@ -141,6 +173,9 @@ pub(crate) fn unwritten(e: ArrowError) -> Error {
 /// # Errors
 /// `Unavailable` when the output is gone.
 pub(crate) fn print(text: &str) -> Result<()> {
-    let mut out = Out::new();
+    let mut out: Box<dyn Write> = match view().file {
+        Some(file) => Box::new(file),
+        None => Box::new(Out::new()),
+    };
     writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()).map_err(gone)
 }

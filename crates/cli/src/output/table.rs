@@ -1,113 +1,174 @@
-//! Tables for people, and the same as Markdown. On a terminal that is too narrow for the table its rows are shown one below
-//! the other, each as a list of its columns.
+//! The cells of results for people: values as text, one column at a time, without a text of its own for each value.
 
 use std::fmt::Write as _;
 
-use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use comfy_table::presets::{ASCII_MARKDOWN, UTF8_FULL_CONDENSED};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use linn::Result;
+use unicode_width::UnicodeWidthStr;
 
 /// Times as people and SQL write them.
 pub(super) const TIMESTAMP: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f");
 pub(super) const ZONED: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f%:z");
 
-/// Renders all batches as one table; numbers are aligned to the right.
-pub(crate) fn render(schema: &SchemaRef, batches: &[RecordBatch], markdown: bool) -> Result<String> {
-    let mut table = Table::new();
-    table.load_preset(if markdown { ASCII_MARKDOWN } else { UTF8_FULL_CONDENSED });
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(schema.fields().iter().map(|f| Cell::new(f.name())));
-    let right: Vec<bool> = schema.fields().iter().map(|f| f.data_type().is_numeric()).collect();
-    let rows = texts(batches, if markdown { "" } else { "NULL" })?;
-    for row in &rows {
-        table.add_row(row.iter().zip(&right).map(|(text, right)| {
-            let cell = Cell::new(escape(text, markdown));
-            if *right { cell.set_alignment(CellAlignment::Right) } else { cell }
-        }));
-    }
-    let wide = |terminal: u16| table.lines().next().is_some_and(|line| line.chars().count() > usize::from(terminal));
-    if !markdown && !rows.is_empty() && table.width().is_some_and(wide) {
-        return Ok(records(schema, &rows));
-    }
-    Ok(table.to_string())
+/// How cells are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// For people; control characters are escaped, lines are kept.
+    People,
+    /// For Markdown; a cell is one line, and nulls are empty.
+    Markdown,
 }
 
-/// The cells of all rows.
-fn texts(batches: &[RecordBatch], null: &str) -> Result<Vec<Vec<String>>> {
-    let options = FormatOptions::default()
-        .with_null(null)
-        .with_timestamp_format(TIMESTAMP)
-        .with_datetime_format(TIMESTAMP)
-        .with_timestamp_tz_format(ZONED);
-    let mut rows = Vec::new();
-    for batch in batches {
-        let formatters = batch
-            .columns()
-            .iter()
-            .map(|column| ArrayFormatter::try_new(column.as_ref(), &options))
-            .collect::<Result<Vec<_>, _>>()?;
-        rows.extend((0..batch.num_rows()).map(|row| formatters.iter().map(|f| f.value(row).to_string()).collect()));
-    }
-    Ok(rows)
+/// Some cells of one column, one text behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    text: String,
+    ends: Vec<usize>,
+    nulls: Option<NullBuffer>,
+    /// Columns of the terminal that the widest cell takes.
+    pub(super) width: usize,
+    /// Whether a cell has several lines.
+    pub(super) lines: bool,
 }
 
-/// Each row as a list of its columns.
-fn records(schema: &SchemaRef, rows: &[Vec<String>]) -> String {
-    let width = schema.fields().iter().map(|f| f.name().chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (number, row) in rows.iter().enumerate() {
-        // Writing to a text cannot fail.
-        let _ = writeln!(text, "── {} ──", number + 1);
-        for (field, value) in schema.fields().iter().zip(row) {
-            let value = value.replace('\n', &format!("\n{:width$}  ", ""));
-            let _ = writeln!(text, "{:width$}  {value}", field.name());
+impl Cells {
+    /// The cells of a column.
+    ///
+    /// # Errors
+    /// `Internal` for values that have no text.
+    pub(super) fn of(column: &ArrayRef, kind: Kind) -> Result<Self> {
+        let options = FormatOptions::default()
+            .with_null(if kind == Kind::Markdown { "" } else { "NULL" })
+            .with_timestamp_format(TIMESTAMP)
+            .with_datetime_format(TIMESTAMP)
+            .with_timestamp_tz_format(ZONED);
+        let formatter = ArrayFormatter::try_new(column.as_ref(), &options)?;
+        let mut cells = Self { nulls: column.logical_nulls(), ..Self::default() };
+        cells.ends.reserve(column.len());
+        let mut value = String::new();
+        for row in 0..column.len() {
+            value.clear();
+            formatter.value(row).write(&mut value)?;
+            if kind == Kind::People && looks_like_null(column, row) {
+                value.insert(0, '\'');
+                value.push('\'');
+            }
+            cells.push(&value, kind);
         }
+        Ok(cells)
     }
-    text.truncate(text.trim_end().len());
-    text
+
+    fn push(&mut self, value: &str, kind: Kind) {
+        let from = self.text.len();
+        for c in value.chars() {
+            match (c, kind) {
+                ('\n', Kind::People) => {
+                    self.lines = true;
+                    self.text.push('\n');
+                }
+                ('\n', Kind::Markdown) => self.text.push(' '),
+                ('|', Kind::Markdown) => self.text.push_str("\\|"),
+                ('\t' | '\r', _) => self.text.extend(c.escape_default()),
+                (c, _) if c.is_control() => self.text.extend(c.escape_default()),
+                (c, _) => self.text.push(c),
+            }
+        }
+        self.ends.push(self.text.len());
+        let width = self.text.get(from..).unwrap_or_default().lines().map(UnicodeWidthStr::width).max();
+        self.width = self.width.max(width.unwrap_or(0));
+    }
+
+    /// A cell.
+    pub(super) fn get(&self, row: usize) -> &str {
+        let from = row.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.ends.get(row).and_then(|end| self.text.get(from..*end)).unwrap_or_default()
+    }
+
+    /// Whether a cell is null.
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
 }
 
-fn escape(text: &str, markdown: bool) -> String {
-    if markdown { text.replace('|', "\\|").replace('\n', " ") } else { text.to_owned() }
+/// Whether a text would be taken for a null; it is shown in quotes. A text that is shown so already gets one pair more.
+fn looks_like_null(column: &ArrayRef, row: usize) -> bool {
+    let null = |text: &str| text.trim_matches('\'') == "NULL";
+    if column.is_null(row) {
+        return false;
+    }
+    match column.data_type() {
+        DataType::Utf8 => null(column.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => null(column.as_string::<i64>().value(row)),
+        DataType::Utf8View => null(column.as_string_view().value(row)),
+        _ => false,
+    }
+}
+
+/// Appends text and blanks up to a width.
+pub(super) fn padded(out: &mut String, text: &str, painted: &str, width: usize, right: bool) {
+    let blanks = width.saturating_sub(text.width());
+    let pad = |out: &mut String| out.extend(std::iter::repeat_n(' ', blanks));
+    if right {
+        pad(out);
+    }
+    out.push_str(painted);
+    if !right {
+        pad(out);
+    }
+}
+
+/// At most so many columns of the terminal of a text; `…` stands for what is left out.
+pub(super) fn clipped(text: &str, width: usize) -> std::borrow::Cow<'_, str> {
+    if text.width() <= width {
+        return text.into();
+    }
+    let (mut kept, mut used) = (String::new(), 1);
+    for c in text.chars() {
+        let wide = unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+        if used + wide > width {
+            break;
+        }
+        used += wide;
+        kept.push(c);
+    }
+    let _ = kept.write_char('…');
+    kept.into()
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use arrow::array::{ArrayRef, Int32Array, StringArray, TimestampMicrosecondArray};
+    use arrow::array::{StringArray, TimestampMicrosecondArray};
 
     use super::*;
 
-    fn batch() -> RecordBatch {
-        let time = TimestampMicrosecondArray::from(vec![Some(1_500_000), None]);
-        let columns: [(&str, ArrayRef); 3] = [
-            ("id", Arc::new(Int32Array::from(vec![1, 22]))),
-            ("note", Arc::new(StringArray::from(vec![Some("a\nb"), None]))),
-            ("at", Arc::new(time)),
-        ];
-        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true))).unwrap()
+    #[test]
+    fn a_null_is_not_the_word() {
+        let column: ArrayRef = Arc::new(StringArray::from(vec![None, Some("NULL"), Some("'NULL'"), Some("null")]));
+        let cells = Cells::of(&column, Kind::People).unwrap();
+        let texts: Vec<&str> = (0..4).map(|row| cells.get(row)).collect();
+        assert_eq!(texts, ["NULL", "'NULL'", "''NULL''", "null"]);
+        assert!(cells.is_null(0) && !cells.is_null(1));
+        assert_eq!(cells.width, 8);
     }
 
     #[test]
-    fn times_have_a_space_and_nulls_a_name() {
-        let text = render(&batch().schema(), &[batch()], false).unwrap();
-        assert!(text.contains("1970-01-01 00:00:01.500") && text.contains("NULL"), "{text}");
-        let text = render(&batch().schema(), &[batch()], true).unwrap();
-        assert!(text.contains("| a b  |") && text.contains("|      |"), "{text}");
+    fn times_have_a_space_and_control_characters_are_escaped() {
+        let column: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![Some(1_500_000), None]));
+        assert_eq!(Cells::of(&column, Kind::People).unwrap().get(0), "1970-01-01 00:00:01.500");
+        let column: ArrayRef = Arc::new(StringArray::from(vec!["a\x1b[1m", "b|c\nd"]));
+        assert_eq!(Cells::of(&column, Kind::People).unwrap().get(0), "a\\u{1b}[1m");
+        assert_eq!(Cells::of(&column, Kind::Markdown).unwrap().get(1), "b\\|c d");
     }
 
     #[test]
-    fn records_list_columns() {
-        let rows = texts(&[batch()], "NULL").unwrap();
-        let text = records(&batch().schema(), &rows);
-        assert!(
-            text.starts_with("── 1 ──\nid    1\nnote  a\n      b\nat    1970-01-01 00:00:01.500\n── 2 ──\n"),
-            "{text}"
-        );
-        assert!(text.ends_with("at    NULL"));
+    fn wide_characters_are_clipped_by_their_width() {
+        assert_eq!(clipped("日本語", 5), "日本…");
+        assert_eq!(clipped("abc", 3), "abc");
+        assert_eq!(clipped("abcd", 3), "ab…");
     }
 }

@@ -1,200 +1,259 @@
-//! Completion of keywords, tables and columns, and where a statement ends.
+//! Completion: what fits at the cursor, judged by the words before it.
 
-use rustyline::completion::{Completer, Pair};
-use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Context, Helper as Role, Highlighter, Hinter};
+use std::collections::BTreeSet;
 
-const KEYWORDS: [&str; 62] = [
-    "ALTER",
+use linn::format::options::OPTIONS;
+
+use super::names::Names;
+use super::words::{KEYWORDS, Piece, is_keyword, pieces};
+
+/// Words that are no names without quotes.
+const RESERVED: &[&str] = &[
+    "ALL",
     "AND",
     "AS",
-    "ASC",
-    "BETWEEN",
-    "BY",
-    "CALL",
     "CASE",
     "CAST",
-    "CREATE",
-    "DATABASE",
-    "DATABASES",
-    "DELETE",
-    "DESC",
-    "DESCRIBE",
+    "CROSS",
     "DISTINCT",
-    "DROP",
     "ELSE",
     "END",
-    "EXISTS",
-    "EXPLAIN",
-    "FOR",
+    "EXCEPT",
+    "FALSE",
     "FROM",
+    "FULL",
     "GROUP",
     "HAVING",
-    "IF",
     "IN",
     "INNER",
-    "INSERT",
-    "INTO",
+    "INTERSECT",
     "IS",
     "JOIN",
-    "KEY",
     "LEFT",
-    "LIKE",
     "LIMIT",
-    "MATCHED",
-    "MERGE",
     "NOT",
     "NULL",
     "ON",
-    "OPTIONS",
     "OR",
     "ORDER",
-    "OVERWRITE",
-    "PARTITIONED",
-    "PRIMARY",
+    "OUTER",
+    "RIGHT",
     "SELECT",
     "SET",
-    "SHOW",
     "TABLE",
-    "TABLES",
     "THEN",
+    "TRUE",
     "UNION",
-    "UPDATE",
-    "USE",
     "USING",
     "VALUES",
-    "VERSION",
     "WHEN",
     "WHERE",
     "WITH",
 ];
 
-/// Names of the current database.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    /// Tables and databases.
-    pub(super) tables: Vec<String>,
-    /// Columns of all tables.
-    pub(super) columns: Vec<String>,
-    /// System tables, offered from the `$` on.
-    pub(super) system: Vec<String>,
-}
-
-/// What the editor asks.
-#[derive(Debug, Default, Role, Highlighter, Hinter)]
-pub(super) struct Helper {
-    /// What can be completed.
-    pub(super) names: Names,
-}
-
-impl Completer for Helper {
-    type Candidate = Pair;
-
-    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
-        let before = line.get(..at).unwrap_or(line);
-        let start = before
-            .rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')))
-            .map_or(0, |i| i + before[i..].chars().next().map_or(1, char::len_utf8));
-        let found = candidates(&self.names, &before[start..]);
-        Ok((start, found.into_iter().map(|text| Pair { display: text.clone(), replacement: text }).collect()))
+/// Where the word at the end of a text begins, and what it could become.
+pub(super) fn complete(names: &Names, before: &str, line: &str) -> (usize, Vec<String>) {
+    let whole = format!("{before}{line}");
+    if let Some(found) = option_key(&whole, line) {
+        return found;
     }
+    let start = line
+        .char_indices()
+        .rev()
+        .take_while(|(_, c)| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '"'))
+        .last()
+        .map_or(line.len(), |(at, _)| at);
+    let word = line.get(start..).unwrap_or_default();
+    let head = whole.get(..whole.len() - word.len()).unwrap_or_default();
+    let mut found = candidates(names, head, word);
+    found.dedup();
+    (start, found)
 }
 
-fn candidates(names: &Names, word: &str) -> Vec<String> {
-    if word.is_empty() {
-        return names.tables.clone();
+/// Keys of options, inside of an open quote after OPTIONS, WITH or SET.
+fn option_key(whole: &str, line: &str) -> Option<(usize, Vec<String>)> {
+    let all = pieces(whole);
+    let Some((Piece::Text { open: true }, text)) = all.last() else { return None };
+    let words: Vec<String> = words_of(&all);
+    let takes = words.iter().rev().find(|word| matches!(word.as_str(), "OPTIONS" | "WITH" | "SET" | "RESET" | "WHERE"));
+    let key = text.trim_start_matches('\'');
+    if takes.is_none_or(|word| word == "WHERE") {
+        return Some((line.len(), Vec::new()));
+    }
+    let keys = OPTIONS.iter().map(|def| def.key).filter(|known| known.starts_with(key));
+    let keys: BTreeSet<String> = keys.map(str::to_owned).collect();
+    Some((line.len().saturating_sub(key.len()), keys.into_iter().collect()))
+}
+
+fn words_of(all: &[(Piece, &str)]) -> Vec<String> {
+    all.iter().filter(|(piece, _)| *piece == Piece::Word).map(|(_, text)| text.to_ascii_uppercase()).collect()
+}
+
+fn candidates(names: &Names, head: &str, word: &str) -> Vec<String> {
+    let all = pieces(head);
+    let words = words_of(&all);
+    let last = words.iter().rev().find(|word| is_keyword(word)).map(String::as_str).unwrap_or_default();
+    if let Some((qualifier, rest)) = word.rsplit_once('.') {
+        return qualified(names, head, last, qualifier, rest);
     }
     if word.contains('$') {
-        return names.system.iter().filter(|name| name.starts_with(word)).cloned().collect();
+        return system(names, "", names.here(), word);
+    }
+    let starting = |list: Vec<String>| list.into_iter().filter(|name| starts(name, word)).collect::<Vec<_>>();
+    let databases = || names.tables.keys().map(|name| quoted(name)).collect::<Vec<_>>();
+    let tables = || names.here().iter().map(|name| quoted(name)).collect::<Vec<_>>();
+    match last {
+        "CALL" => starting(names.procedures.iter().map(|name| format!("sys.{name}")).collect()),
+        "USE" | "DATABASE" => starting(databases()),
+        "FROM" | "JOIN" | "INTO" | "UPDATE" | "TABLE" | "DESCRIBE" | "DESC" | "OVERWRITE" | "USING" | "TRUNCATE"
+        | "SUMMARIZE" | "COPY"
+            if follows(&all) =>
+        {
+            let found = starting([tables(), databases()].concat());
+            if found.is_empty() { keywords(word) } else { found }
+        }
+        _ => {
+            let columns = columns_near(names, head);
+            let functions = names.functions.iter().filter(|_| !word.is_empty()).map(|name| format!("{name}("));
+            starting([columns, tables(), keywords(word), functions.collect()].concat())
+        }
+    }
+}
+
+/// Whether the name of a table is still to come: nothing but a comma stands between the last keyword and the cursor.
+fn follows(all: &[(Piece, &str)]) -> bool {
+    let last = all.iter().rev().find(|(piece, _)| !matches!(piece, Piece::Blank | Piece::Comment { .. }));
+    last.is_some_and(|(piece, text)| *text == "," || (*piece == Piece::Word && is_keyword(text)))
+}
+
+fn qualified(names: &Names, head: &str, last: &str, qualifier: &str, rest: &str) -> Vec<String> {
+    let prefixed = |list: Vec<String>| -> Vec<String> {
+        list.into_iter().filter(|name| starts(name, rest)).map(|name| format!("{qualifier}.{name}")).collect()
+    };
+    if qualifier == "sys" && last == "CALL" {
+        return prefixed(names.procedures.clone());
+    }
+    if let Some(tables) = names.tables.get(qualifier) {
+        if rest.contains('$') {
+            return system(names, &format!("{qualifier}."), tables, rest);
+        }
+        return prefixed(tables.iter().map(|name| quoted(name)).collect());
+    }
+    let table = aliased(head, qualifier).unwrap_or_else(|| qualifier.to_owned());
+    let columns = names.columns.get(&table).cloned().unwrap_or_default();
+    prefixed(columns.iter().map(|name| quoted(name)).collect())
+}
+
+fn system(names: &Names, prefix: &str, tables: &[String], word: &str) -> Vec<String> {
+    let all = tables.iter().flat_map(|table| names.system().map(move |name| format!("{table}${name}")));
+    all.filter(|name| name.starts_with(word)).map(|name| format!("{prefix}{name}")).collect()
+}
+
+/// The table that a name stands for: `FROM t a`, `JOIN t AS a`. What comes after the cursor is not known.
+fn aliased(head: &str, alias: &str) -> Option<String> {
+    let all = pieces(head);
+    let words: Vec<&str> = all.iter().filter(|(piece, _)| *piece == Piece::Word).map(|(_, text)| *text).collect();
+    words.windows(2).enumerate().find_map(|(at, pair)| {
+        let [table, name] = pair else { return None };
+        let name = if name.eq_ignore_ascii_case("AS") { words.get(at + 2)? } else { name };
+        (*name == alias && !is_keyword(table)).then(|| (*table).to_owned())
+    })
+}
+
+/// Columns of the tables that the statement names so far; of all tables when it names none yet.
+fn columns_near(names: &Names, head: &str) -> Vec<String> {
+    let all = pieces(head);
+    let named: Vec<&str> = all
+        .iter()
+        .map(|(_, text)| text.trim_matches(['"', '`']))
+        .filter(|text| names.columns.contains_key(*text))
+        .collect();
+    let of = |table: &str| names.columns.get(table).into_iter().flatten();
+    let found: BTreeSet<&String> = match named.is_empty() {
+        true => names.columns.values().flatten().collect(),
+        false => named.into_iter().flat_map(of).collect(),
+    };
+    found.into_iter().map(|name| quoted(name)).collect()
+}
+
+fn keywords(word: &str) -> Vec<String> {
+    if word.is_empty() {
+        return Vec::new();
     }
     let lower = word.chars().all(|c| !c.is_uppercase());
     let upper = word.to_uppercase();
-    let keywords = KEYWORDS.iter().filter(|k| k.starts_with(&upper));
-    let keywords = keywords.map(|k| if lower { k.to_lowercase() } else { (*k).to_owned() });
-    let known = names.tables.iter().chain(&names.columns).filter(|name| name.starts_with(word)).cloned();
-    known.chain(keywords).collect()
+    let found = KEYWORDS.iter().filter(|keyword| keyword.starts_with(&upper));
+    found.map(|keyword| if lower { keyword.to_lowercase() } else { (*keyword).to_owned() }).collect()
 }
 
-impl Validator for Helper {
-    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(if is_complete(context.input()) { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
-    }
+fn starts(name: &str, word: &str) -> bool {
+    let bare = word.trim_start_matches('"');
+    name.starts_with(word) || name.trim_start_matches('"').starts_with(bare)
 }
 
-/// Whether the text is to be run: empty, a command, or ending with `;` outside of quotes and comments.
-fn is_complete(text: &str) -> bool {
-    let trimmed = text.trim();
-    if trimmed.is_empty() || trimmed.starts_with('\\') || matches!(trimmed, "quit" | "exit" | "help") {
-        return true;
-    }
-    let (mut quote, mut last) = (None, ' ');
-    let mut chars = trimmed.chars().peekable();
-    while let Some(c) = chars.next() {
-        match quote {
-            Some(open) if c == open => quote = None,
-            Some(_) => {}
-            None if c == '-' && chars.peek() == Some(&'-') => while chars.next_if(|c| *c != '\n').is_some() {},
-            None if c == '/' && chars.next_if_eq(&'*').is_some() => {
-                let mut before = ' ';
-                loop {
-                    match chars.next() {
-                        Some('/') if before == '*' => break,
-                        Some(c) => before = c,
-                        // The comment is not at its end.
-                        None => return false,
-                    }
-                }
-            }
-            None => {
-                if matches!(c, '\'' | '"' | '`') {
-                    quote = Some(c);
-                }
-                if !c.is_whitespace() {
-                    last = c;
-                }
-            }
-        }
-    }
-    // The statements of a set end with semicolons too.
-    quote.is_none() && last == ';' && !linn_sql::is_open_set(text)
+/// A name as it must be written.
+fn quoted(name: &str) -> String {
+    let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(name));
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn statements_end_with_a_semicolon_outside_of_quotes() {
-        for text in [
-            "",
-            "\\d t",
-            "SELECT 1;",
-            "SELECT ';' ; ",
-            "SELECT 1; -- done",
-            "SELECT 1; /* ' */",
-            "BEGIN STATEMENT SET; INSERT INTO t SELECT 1; END;",
-        ] {
-            assert!(is_complete(text), "{text}");
-        }
-        for text in [
-            "SELECT 1",
-            "SELECT ';",
-            "SELECT 1 -- ;",
-            "SELECT \"a;\"",
-            "SELECT 1 /* ;",
-            "SELECT 1 /* ; */",
-            "BEGIN STATEMENT SET; INSERT INTO t SELECT 1;",
-        ] {
-            assert!(!is_complete(text), "{text}");
+    fn names() -> Names {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        Names {
+            database: "default".into(),
+            tables: [("default".into(), list(&["orders", "my table"])), ("lake".into(), list(&["events"]))].into(),
+            columns: [("orders".into(), list(&["id", "item count"])), ("my table".into(), list(&["x"]))].into(),
+            functions: list(&["substr", "sum"]),
+            procedures: list(&["compact", "create_tag"]),
         }
     }
 
+    #[track_caller]
+    fn check(line: &str, expected: &[&str]) {
+        let (start, found) = complete(&names(), "", line);
+        assert!(start <= line.len());
+        assert_eq!(found, expected, "{line}");
+    }
+
     #[test]
-    fn names_come_before_keywords() {
-        let system = vec!["t$files".into(), "t$file_key_ranges".into(), "u$files".into()];
-        let names = Names { tables: vec!["selection".into()], columns: vec!["sum".into()], system };
-        assert_eq!(candidates(&names, "sel"), ["selection", "select"]);
-        assert_eq!(candidates(&names, "SEL"), ["SELECT"]);
-        assert_eq!(candidates(&names, "t$fi"), ["t$files", "t$file_key_ranges"]);
+    fn tables_come_after_from() {
+        check("SELECT * FROM or", &["orders"]);
+        check("SELECT * FROM ", &["orders", "\"my table\"", "default", "lake"]);
+        check("SELECT * FROM lake.", &["lake.events"]);
+        check("SELECT * FROM orders$file_k", &["orders$file_key_ranges"]);
+        check("SELECT * FROM lake.events$snap", &["lake.events$snapshots"]);
+        check("USE la", &["lake"]);
+    }
+
+    #[test]
+    fn columns_functions_and_keywords_come_elsewhere() {
+        check("SELECT su", &["summarize", "substr(", "sum("]);
+        check("SELECT i FROM orders WHERE it", &["\"item count\""]);
+        check("SELECT o.i", &[]);
+        check("SELECT * FROM orders o WHERE o.i", &["o.id", "o.\"item count\""]);
+        check("SELE", &["SELECT"]);
+        check("sele", &["select"]);
+        check("CALL sys.cr", &["sys.create_tag"]);
+        check("CALL ", &["sys.compact", "sys.create_tag"]);
+    }
+
+    #[test]
+    fn options_come_inside_of_quotes() {
+        check("CREATE TABLE t (id INT) WITH ('bucket-k", &["bucket-key"]);
+        check("SELECT * FROM orders WHERE a = 'bucket-k", &[]);
+        let line = "ALTER TABLE t SET ('write-o";
+        assert_eq!(complete(&names(), "", line), (line.len() - "write-o".len(), vec!["write-only".to_owned()]));
+    }
+
+    #[test]
+    fn lines_before_count() {
+        let (_, found) = complete(&names(), "SELECT *\nFROM orders\n", "WHERE i");
+        assert_eq!(found.first().map(String::as_str), Some("id"));
     }
 }

@@ -36,7 +36,7 @@ fn databases_and_patterns_name_tables() {
     place.ok(&["compact", "run", "default", "--full"]);
     assert_eq!(levels(&place, "default.a"), ["5"]);
     let ended = place.run(&["compact", "run", "default.a", "--full"]);
-    assert!(ended.err.contains("nothing in default.a is due"), "{}", ended.err);
+    assert!(ended.err.contains("Nothing in default.a is due for compaction."), "{}", ended.err);
 }
 
 fn interrupt(job: &Child) {

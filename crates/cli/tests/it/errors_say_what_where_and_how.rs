@@ -27,13 +27,13 @@ fn codes_tell_the_kinds_apart() {
         (vec!["sql", "-c", "INSERT INTO d.t VALUES ('x')"], 2, "INT"),
         (vec!["sql", "-c", "SELECT 1; SELECT 2 FROM nope"], 3, "statement: SELECT 2 FROM nope"),
         (vec!["sql", "-c", "EXPLAIN DELETE FROM d.t"], 5, "EXPLAIN"),
-        (vec!["option", "explain", "bukcet"], 3, "did you mean bucket?"),
+        (vec!["option", "explain", "bukcet"], 3, "did you mean 'bucket'?"),
     ] {
         let ended = place.run(&args);
         let error = ended.err;
         assert_eq!(ended.code, code, "{args:?}: {error}");
         assert!(error.contains(what), "{args:?}: {error}");
-        assert!(error.starts_with("error: "), "{error}");
+        assert!(error.starts_with(&format!("error[LINN-{code}")), "{error}");
     }
 }
 
@@ -41,7 +41,7 @@ fn codes_tell_the_kinds_apart() {
 fn slips_in_option_keys_are_pointed_out() {
     let place = Place::new();
     let ended = place.run(&["table", "create", "default.t", "-C", "id INT", "-O", "bukcet=4"]);
-    assert!(ended.code == 0 && ended.err.contains("did you mean bucket?"), "{}", ended.err);
+    assert!(ended.code == 0 && ended.err.contains("did you mean 'bucket'?"), "{}", ended.err);
     let ended = place.run(&["sql", "-c", "ALTER TABLE t SET ('write-onyl' = 'true')"]);
     assert!(ended.code == 0 && ended.err.contains("did you mean write-only?"), "{}", ended.err);
 }
@@ -96,6 +96,9 @@ fn damaged_files_are_named() {
         let ended = place.run(&["table", "read", "default.t"]);
         // A folder without a schema is no table.
         let what = if folder == "schema" { "default.t" } else { name.as_str() };
-        assert!(ended.code != 0 && ended.err.contains(what), "{name} gone: {}{}", ended.out, ended.err);
+        assert!(ended.err.contains(what), "{name} gone: {}{}", ended.out, ended.err);
+        // A missing file of a table is as bad as a damaged one.
+        let (code, hint) = if folder == "schema" { (3, "") } else { (9, "  hint: ") };
+        assert!(ended.code == code && ended.err.contains(hint), "{name} gone: {} {}", ended.code, ended.err);
     }
 }

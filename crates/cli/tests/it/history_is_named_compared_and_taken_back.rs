@@ -83,7 +83,7 @@ fn tags_are_listed_changed_and_deleted() {
     assert!(list.contains("t1,1,") && list.contains("t3,2,") && list.contains("1 h"), "{list}");
     place.fails(&["tag", "delete", "default.o", "t3"], 2);
     let ended = place.run(&["tag", "delete", "default.o", "t3", "--dry-run"]);
-    assert!(ended.code == 0 && ended.err.contains("would delete tag t3 of snapshot 2"), "{}", ended.err);
+    assert!(ended.code == 0 && ended.err.contains("Would delete tag t3 of snapshot 2."), "{}", ended.err);
     place.ok(&["tag", "replace", "default.o", "t3", "--snapshot", "3", "--yes"]);
     place.ok(&["tag", "delete", "default.o", "t1", "--yes"]);
     let list = place.ok(&["-o", "csv", "tag", "list", "default.o"]);
@@ -99,7 +99,7 @@ fn a_table_goes_back_or_forward() {
     place.ok(&["sql", "-c", "INSERT INTO \"o$branch_b\" VALUES (9, 'z')"]);
     assert_eq!(read(&place, "default.o$branch_b"), "1,a 2,b 9,z");
     let shown = place.ok(&["-o", "csv", "snapshot", "rollback", "default.o", "--snapshot", "1", "--dry-run"]);
-    assert_eq!(shown, "taken away,name\nsnapshot,2\nsnapshot,3\n");
+    assert_eq!(shown, "kind,name\nsnapshot,2\nsnapshot,3\n");
     place.ok(&["snapshot", "rollback", "default.o", "--tag", "t1", "--as-latest", "--yes"]);
     assert_eq!(read(&place, "default.o"), "1,a 2,b");
     place.fails(&["snapshot", "rollback", "default.o", "--snapshot", "2"], 2);

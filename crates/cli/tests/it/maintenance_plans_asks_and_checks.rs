@@ -41,7 +41,7 @@ fn snapshots_expire_when_told_to() {
     }
     assert_eq!(lines(&place, &["table", "read", "default.e"]).len(), 2);
     assert_eq!(lines(&place, &["check", "default.e", "--deep"]), Vec::<String>::new());
-    assert!(place.run(&["changelog", "expire", "default.e", "--all"]).err.contains("no changelog"));
+    assert!(place.run(&["changelog", "expire", "default.e", "--all"]).err.contains("No changelog"));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn partitions_are_listed_dropped_expired_and_marked() {
     let idle = ["partition", "mark-done", "default.e", "--idle", "0 ms", "--time-interval", "1 d"];
     assert_eq!(lines(&place, &[&idle[..], &["--dry-run"]].concat()), Vec::<String>::new(), "it is marked");
     place.ok(&["table", "upsert", "default.e", "e.csv"]);
-    assert!(place.run(&idle).err.contains("day=19723/_SUCCESS is there"));
+    assert!(place.run(&idle).err.contains("day=19723/_SUCCESS."));
     let updated = [
         "partition",
         "expire",
@@ -92,7 +92,7 @@ fn orphans_go_and_broken_tables_are_told() {
     assert!(counts.len() == 1 && !counts[0].starts_with("1,"), "{counts:?}");
     place.ok(&["manifest", "compact", "default.e"]);
     assert!(lines(&place, &["manifest", "compact", "default.e", "--dry-run"])[0].starts_with("1,"));
-    assert!(place.run(&["manifest", "repair", "default.e"]).err.contains("no manifest"));
+    assert!(place.run(&["manifest", "repair", "default.e"]).err.contains("No manifest"));
     assert_eq!(lines(&place, &["check", "default.e", "--deep"]), Vec::<String>::new());
 
     let lost = lines(&place, &["files", "list", "default.e"]).len();

@@ -33,10 +33,10 @@ fn options_and_settings_are_explained() {
     assert!(place.ok(&["option", "list", "bucket"]).contains("bucket-key"));
     assert!(place.ok(&["option", "explain", "bucket"]).starts_with("bucket\n"));
     for (key, word) in [
-        ("pk-clustering-override", "neither made nor written"),
+        ("pk-clustering-override", "neither created nor written"),
         ("chain-table.chain-partition-keys", "goes with chain-table.enabled"),
         ("local-merge-buffer-size", "other engines"),
-        ("variant.shreddingSchema", "not acted on"),
+        ("variant.shreddingSchema", "has no effect"),
     ] {
         assert!(place.ok(&["option", "explain", key]).contains(word), "{key}");
     }

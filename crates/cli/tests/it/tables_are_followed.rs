@@ -109,19 +109,24 @@ fn a_consumer_goes_on_where_it_was() {
     place.ok(&["sql", "-c", "INSERT INTO t VALUES (9, 'z')"]);
     assert_eq!(next(&[]), ["+I,9,z"]);
     let reset = ["consumer", "reset", "default.t", "c", "--next-snapshot", "6"];
-    assert!(place.fails(&reset, 2).contains("instead of "));
-    assert!(place.run(&[&reset[..], &["--dry-run"]].concat()).err.contains("would let c read snapshot 6"));
+    assert!(place.fails(&reset, 2).contains("confirmation needed to reset consumer c"));
+    assert!(
+        place
+            .run(&[&reset[..], &["--dry-run"]].concat())
+            .err
+            .contains("Would reset consumer c of default.t from snapshot")
+    );
     place.ok(&[&reset[..], &["--yes"]].concat());
     assert_eq!(next(&[]), ["-D,1,c", "+I,9,z"]);
     place.fails(&["consumer", "reset", "default.t", "c", "--next-snapshot", "99"], 2);
     // A new one takes nothing from anybody.
     place.ok(&["consumer", "reset", "default.t", "d", "--next-snapshot", "1"]);
     let idle = place.run(&["consumer", "expire", "default.t", "--idle", "1 d", "--dry-run"]);
-    assert!(idle.code == 0 && idle.err.contains("no consumer"), "{}", idle.err);
+    assert!(idle.code == 0 && idle.err.contains("No consumer"), "{}", idle.err);
     place.fails(&["consumer", "expire", "default.t"], 2);
     let some = ["consumer", "delete", "default.t", "c", "d"];
     place.fails(&some, 2);
-    assert!(place.run(&[&some[..], &["--dry-run"]].concat()).err.contains("would forget c, d of default.t"));
+    assert!(place.run(&[&some[..], &["--dry-run"]].concat()).err.contains("Would delete consumers c, d of default.t."));
     place.fails(&["consumer", "delete", "default.t", "c", "nobody", "--yes"], 3);
     assert_eq!(place.ok(&["consumer", "list", "default.t", "-o", "ndjson"]).lines().count(), 2);
     place.ok(&[&some[..], &["--yes"]].concat());

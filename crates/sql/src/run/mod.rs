@@ -17,6 +17,7 @@ mod show;
 
 use linn::Result;
 
+pub(crate) use call::procedures;
 pub(crate) use change::delete_keys;
 pub(crate) use condition::condition;
 pub(crate) use query::readings;

@@ -36,6 +36,11 @@ const GROUPS: &[&[Procedure]] = &[
     consumer::PROCEDURES,
 ];
 
+/// The names of all procedures.
+pub(crate) fn procedures() -> impl Iterator<Item = &'static str> {
+    GROUPS.iter().copied().flatten().map(|procedure| procedure.name)
+}
+
 pub(super) async fn call(session: &Session, name: &[String], arguments: Vec<CallArgument>) -> Result<Output> {
     let called = name.last().map(String::as_str).unwrap_or_default();
     let all = || GROUPS.iter().copied().flatten();
