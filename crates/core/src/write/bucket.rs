@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::{Array, Int8Array, RecordBatch};
 use arrow_schema::DataType;
 use futures::StreamExt;
+use futures::stream::BoxStream;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::row::BinaryRow;
 use linn_format::{BatchStream, ErrorKind, Result};
@@ -18,7 +19,7 @@ use super::spill::Spill;
 use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
 use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink, give_up};
-use crate::merge::{SortedBuffer, merge};
+use crate::merge::{Before, Columns, How, Merged, Ranks, SortedBuffer, View, merge_changes};
 use crate::read::prefetch;
 
 /// Bounds of a batch between the merge and the file.
@@ -118,7 +119,7 @@ impl BucketWriter {
             return self.flush(false).await;
         }
         let rows = self.flush_rows().min(self.settings.batch_size);
-        let sorted = SortedBuffer::new(&self.buffer, self.settings.spec.clone(), rows)?;
+        let sorted = SortedBuffer::new(&self.buffer, self.settings.spec.clone(), Ranks::Together, rows)?.rows();
         let schema = self.settings.spec.output_schema();
         self.spills.push(Spill::write(&self.settings.env, schema, self.settings.spill_compression, sorted)?);
         self.buffer.clear();
@@ -182,21 +183,69 @@ impl BucketWriter {
         Ok(())
     }
 
+    /// Writes what is buffered into a file of level 0, or several where records of a key stay apart: the newest of each key
+    /// into the last one, and so on. Read one after the other they tell what was written.
     async fn write_data(&self) -> Result<Vec<Arc<DataFileMeta>>> {
-        let (spec, batch_size) = (&self.settings.spec, self.flush_rows());
-        let sorted = SortedBuffer::new(&self.buffer, spec.clone(), batch_size)?;
-        let merged: BatchStream = if self.spills.is_empty() {
-            futures::stream::iter(sorted).boxed()
-        } else {
-            let mut runs = vec![futures::stream::iter(sorted).boxed()];
-            for spill in self.spills.iter().rev() {
-                runs.push(spill.read()?);
-            }
-            merge(runs, spec.clone(), true, batch_size)
-        };
-        let sink = self.files.write(Output::Data(0, FileSource::Append)).await?;
         // Encoding a file and merging its rows each keep a core busy.
-        write_all(sink, prefetch(&self.settings.env, merged)).await
+        let mut merged = prefetch(&self.settings.env, self.merged()?);
+        let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
+        let written = async {
+            while let Some(part) = merged.next().await {
+                let part = part?;
+                while sinks.len() <= part.apart.len() {
+                    sinks.push(self.files.write(Output::Data(0, FileSource::Append)).await?);
+                }
+                let ranks = std::iter::once(&part.rows).chain(&part.apart);
+                for (sink, rows) in sinks.iter_mut().zip(ranks) {
+                    if let Some(rows) = rows {
+                        sink.write(rows).await?;
+                    }
+                }
+            }
+            Ok(())
+        };
+        let written: Result<()> = written.await;
+        self.close_all(sinks, written).await
+    }
+
+    /// What is buffered and spilled, merged.
+    fn merged(&self) -> Result<BoxStream<'static, Result<Merged>>> {
+        let (spec, batch_size) = (&self.settings.spec, self.flush_rows());
+        if self.spills.is_empty() {
+            let sorted = SortedBuffer::new(&self.buffer, spec.clone(), Ranks::FromNewest, batch_size)?;
+            return Ok(futures::stream::iter(sorted).boxed());
+        }
+        let sorted = SortedBuffer::new(&self.buffer, spec.clone(), Ranks::Together, batch_size)?;
+        let mut runs: Vec<BatchStream> = vec![futures::stream::iter(sorted.rows()).boxed()];
+        for spill in self.spills.iter().rev() {
+            runs.push(spill.read()?);
+        }
+        let runs = runs.into_iter().map(|run| run.map(|batch| Ok((batch?, 0))).boxed()).collect();
+        let view = View::part(Ranks::FromNewest);
+        let how = How { view, batch_size, before: Before::Untold, changes: None, columns: Columns::InTurn };
+        Ok(merge_changes(runs, spec.clone(), how))
+    }
+
+    /// Finishes the files of a flush, the oldest first; when something failed nothing stays.
+    async fn close_all(&self, sinks: Vec<Box<dyn Sink>>, mut written: Result<()>) -> Result<Vec<Arc<DataFileMeta>>> {
+        let mut files = Vec::new();
+        for sink in sinks.into_iter().rev() {
+            if written.is_err() {
+                sink.abort().await.ok();
+                continue;
+            }
+            match sink.close().await {
+                Ok(closed) => files.extend(closed),
+                Err(e) => written = Err(e),
+            }
+        }
+        if let Err(e) = written {
+            for file in &files {
+                self.files.delete(file).await.ok();
+            }
+            return Err(e);
+        }
+        Ok(files)
     }
 
     /// Rows of a batch on its way from the merge to a file: many, so that the two and the columns among themselves seldom

@@ -81,15 +81,9 @@ pub(crate) fn records(scenario: &Scenario, made: &Made, model: &Model, raws: &[R
     let mut records: Vec<Record> = Vec::new();
     for raw in raws {
         let mut row = made.row(raw.key, &raw.seeds);
-        if scenario.lone && records.iter().any(|r| r.row["k"] == row["k"]) {
-            continue;
-        }
         let mut kind = scenario.kinds[raw.kind.index(scenario.kinds.len())];
         if scenario.only_there && kind % 2 == 1 && !after.has(&row) {
             kind = 0;
-        }
-        if kind % 2 == 1 || after.was_taken_back(&row) {
-            scenario.last.iter().for_each(|(column, value)| _ = row.insert((*column).to_owned(), json!(value)));
         }
         if let Some(column) = made.schema.options.rowkind_field() {
             row.insert(column.to_owned(), json!(KIND_TEXTS[usize::try_from(kind).unwrap()]));
@@ -171,8 +165,7 @@ pub(crate) fn run(scenario: &Scenario, script: &Script) {
                     }
                 }
                 Step::Compact { full } => {
-                    let full = *full || scenario.lone;
-                    let outcome = commit(&table, identifier, table.compact(None, full).await.unwrap()).await;
+                    let outcome = commit(&table, identifier, table.compact(None, *full).await.unwrap()).await;
                     assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
                     visible = model.rows();
                     if let Some(writer) = &mut writer {
