@@ -407,30 +407,30 @@ async fn parted() -> (Table, Branches, Table) {
 #[tokio::test]
 async fn branches_merge_into_each_other() {
     let (table, branches, branch) = parted().await;
-    let merged = branches.merge("b", "main").await.unwrap();
+    let merged = branches.merge("b", "main", None).await.unwrap();
     assert_eq!((merged.files, merged.snapshot), (1, Some(SnapshotId(3))));
     assert_eq!(files(&table).await, ["f1", "f2", "g"]);
     assert_eq!(files(&branch).await, ["f1", "g"]);
     let snapshot = Snapshots::new(&table).latest().await.unwrap().unwrap();
     assert_eq!((snapshot.total_record_count, snapshot.delta_record_count), (Some(3), Some(1)));
-    assert_eq!(branches.merge("b", "main").await.unwrap(), super::Merged::default());
-    assert_eq!(branches.merge("main", "b").await.unwrap().files, 1);
+    assert_eq!(branches.merge("b", "main", None).await.unwrap(), super::Merged::default());
+    assert_eq!(branches.merge("main", "b", None).await.unwrap().files, 1);
     assert_eq!(files(&branch).await, ["f1", "f2", "g"]);
     let report = crate::invariants::check(&table, crate::invariants::Depth::Metadata).await.unwrap();
     assert_eq!(report.findings.iter().filter(|f| f.rule != crate::invariants::Rule::Reachable).count(), 0);
     // An empty branch has had no other history.
     branches.create("e", None).await.unwrap();
     let empty = branches.table("e").await.unwrap();
-    assert_eq!(branches.merge("b", "e").await.unwrap_err().kind(), ErrorKind::Invalid, "it has no snapshot");
+    assert_eq!(branches.merge("b", "e", None).await.unwrap_err().kind(), ErrorKind::Invalid, "it has no snapshot");
     commit(&empty, 1, "h").await;
-    assert_eq!(branches.merge("e", "b").await.unwrap().files, 1);
+    assert_eq!(branches.merge("e", "b", None).await.unwrap().files, 1);
 }
 
 /// Another job adds what a merge is about to add.
 #[tokio::test]
 async fn a_file_is_merged_once() {
     let (table, branches, _) = parted().await;
-    branches.merge("b", "main").await.unwrap();
+    branches.merge("b", "main", None).await.unwrap();
     let again = Commit::batch(vec![added(&["g"])]);
     let outcome = table.committer("m").add_checked(again).await.unwrap();
     assert!(matches!(outcome, crate::commit::CommitOutcome::Conflict(_)), "{outcome:?}");
@@ -439,7 +439,7 @@ async fn a_file_is_merged_once() {
 #[tokio::test]
 async fn what_cannot_be_told_apart_is_not_merged() {
     let refused =
-        async |branches: &Branches, from: &str, into: &str| branches.merge(from, into).await.unwrap_err().kind();
+        async |branches: &Branches, from: &str, into: &str| branches.merge(from, into, None).await.unwrap_err().kind();
     let (_, branches, branch) = parted().await;
     assert_eq!(refused(&branches, "b", "b").await, ErrorKind::Invalid);
     assert_eq!(refused(&branches, "x", "main").await, ErrorKind::NotFound);

@@ -267,7 +267,7 @@ impl Compactor {
     /// Whether a file holds deletes that need not stay any more.
     fn has_passed(&self, file: &DataFileMeta, now_millis: i64) -> bool {
         let ordered = self.spec.orders_retractions();
-        ordered && self.retention(now_millis).has_passed(file, self.env.clock.local_offset_millis())
+        ordered && self.retention(now_millis).has_passed(file, self.env.clock.as_ref())
     }
 
     fn task_of(&self, choice: &Choice, steps: Vec<Step>, now_millis: i64) -> Task {

@@ -15,7 +15,7 @@ use linn_format::types::RowKind;
 
 use super::files::BucketFiles;
 use crate::merge::{Lasting, MergeSpec, Retractions};
-use crate::seam::Env;
+use crate::seam::{Clock, Env};
 
 /// What ends the name of a file of ages.
 const SUFFIX: &str = ".ages";
@@ -39,8 +39,8 @@ impl Retention {
     }
 
     /// Whether a file of the highest level has retractions that need not stay any more.
-    pub(crate) fn has_passed(self, file: &DataFileMeta, local_offset_millis: i64) -> bool {
-        let made = file.creation_time.map(|local| local - local_offset_millis);
+    pub(crate) fn has_passed(self, file: &DataFileMeta, clock: &dyn Clock) -> bool {
+        let made = file.creation_time.map(|local| clock.instant_millis(local));
         file.delete_row_count.is_some_and(|n| n > 0) && made.is_none_or(|made| made <= self.start())
     }
 }
@@ -64,11 +64,10 @@ impl Ages {
         if retention.millis == 0 {
             return Ok(Self { known: Vec::new(), retention });
         }
-        let offset = env.clock.local_offset_millis();
         let mut known = Vec::new();
         for file in inputs {
             // Creation times are local wall-clock times.
-            known.extend(file.creation_time.map(|local| (file.max_sequence_number, local - offset)));
+            known.extend(file.creation_time.map(|local| (file.max_sequence_number, env.clock.instant_millis(local))));
             for name in file.extra_files.iter().filter(|name| name.ends_with(SUFFIX)) {
                 known.extend(parse(&files.read_extra(file, name).await?));
             }

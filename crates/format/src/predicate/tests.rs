@@ -259,6 +259,7 @@ fn model(predicate: &Predicate, row: &Row) -> Option<bool> {
         Predicate::And(parts) => join(parts, false),
         Predicate::Or(parts) => join(parts, true),
         Predicate::Not(inner) => model(inner, row).map(|v| !v),
+        Predicate::Computed(_) => unreachable!("no computed condition is made here"),
     }
 }
 
