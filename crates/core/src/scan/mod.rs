@@ -6,6 +6,7 @@
 
 mod bucket;
 mod change;
+mod counts;
 mod files;
 mod filter;
 mod group;
@@ -22,6 +23,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use counts::{Count, ScanCounts};
 pub use files::Files;
 pub use load::BucketLoad;
 

@@ -12,6 +12,7 @@ use linn::core::system::{ChangeLog, Log};
 use linn::{Result, Table};
 
 use super::filter::{all, predicate};
+use super::metrics::ScanMetrics;
 use super::scan::ScanExec;
 use crate::error::theirs;
 
@@ -58,9 +59,10 @@ impl TableProvider for LogTable {
         _limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let filter = all(filters.iter().filter_map(|filter| self.prunes(filter)).collect());
-        let log = ChangeLog::open(self.log, &self.table, projection.map(Vec::as_slice)).map_err(theirs)?;
+        let metrics = ScanMetrics::default();
+        let log = ChangeLog::open(self.log, &metrics.of(&self.table), projection.map(Vec::as_slice)).map_err(theirs)?;
         let target = state.config().target_partitions();
-        let plan = ScanExec::plan_log(self.table.name(), log, filter, target).await.map_err(theirs)?;
+        let plan = ScanExec::plan_log(self.table.name(), log, filter, target, metrics).await.map_err(theirs)?;
         Ok(Arc::new(plan))
     }
 

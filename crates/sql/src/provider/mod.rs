@@ -2,6 +2,7 @@
 
 mod filter;
 mod log;
+mod metrics;
 mod place;
 mod reading;
 mod scan;

@@ -12,7 +12,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{StreamExt, TryStreamExt};
@@ -26,6 +26,7 @@ use linn::format::types::{DataField, Kind};
 use linn::{Result, Split, Table};
 
 use super::filter::all;
+use super::metrics::ScanMetrics;
 use super::reading::Reading;
 use super::statistics::statistics;
 use crate::error::theirs;
@@ -39,7 +40,7 @@ pub(crate) struct ScanExec {
     condition: String,
     properties: Arc<PlanProperties>,
     statistics: Arc<Statistics>,
-    metrics: ExecutionPlanMetricsSet,
+    metrics: ScanMetrics,
 }
 
 /// What is read of a split.
@@ -69,12 +70,20 @@ impl Rows {
 
 impl ScanExec {
     /// Plans a scan of a log: `filter` leaves out files, not rows.
-    pub(super) async fn plan_log(name: &str, log: ChangeLog, filter: Option<Predicate>, target: usize) -> Result<Self> {
-        let partitions = deal(log.scan(filter).plan().await?.splits, target.max(1));
+    pub(super) async fn plan_log(
+        name: &str,
+        log: ChangeLog,
+        filter: Option<Predicate>,
+        target: usize,
+        metrics: ScanMetrics,
+    ) -> Result<Self> {
+        let splits = log.scan(filter).plan().await?.splits;
+        metrics.planned(splits.iter());
+        let partitions = deal(splits, target.max(1));
         let schema = Arc::clone(log.schema());
         let statistics = Arc::new(Statistics::new_unknown(&schema));
         let equivalence = EquivalenceProperties::new(schema);
-        Ok(Self::of(name, Rows::Log(log), partitions, equivalence, statistics))
+        Ok(Self::of(name, Rows::Log(log), partitions, equivalence, statistics, metrics))
     }
 
     fn of(
@@ -83,6 +92,7 @@ impl ScanExec {
         partitions: Vec<Vec<Split>>,
         equivalence: EquivalenceProperties,
         statistics: Arc<Statistics>,
+        metrics: ScanMetrics,
     ) -> Self {
         let properties = PlanProperties::new(
             equivalence,
@@ -97,7 +107,7 @@ impl ScanExec {
             condition: String::new(),
             properties: Arc::new(properties),
             statistics,
-            metrics: ExecutionPlanMetricsSet::new(),
+            metrics,
         }
     }
 
@@ -109,7 +119,8 @@ impl ScanExec {
         limit: Option<usize>,
         target: usize,
     ) -> Result<Self> {
-        let (table, filter) = (&layer.table, all(filters));
+        let metrics = ScanMetrics::default();
+        let (table, filter) = (&metrics.of(&layer.table), all(filters));
         let read = table.read().fields(fields.clone()).filter(filter.clone()).limit(limit).build()?;
         let mut scan = table.scan().with_statistics();
         let filtered = filter.is_some();
@@ -124,13 +135,14 @@ impl ScanExec {
         }
         let splits = scan.plan().await?.splits;
         let statistics = Arc::new(statistics(table, &fields, &splits, filtered)?);
+        metrics.planned(splits.iter());
         let partitions = deal(splits, target.max(1));
         let schema = Arc::clone(read.schema());
         let mut equivalence = EquivalenceProperties::new(Arc::clone(&schema));
         if let Some(ordering) = ordering(table, &partitions, &schema) {
             equivalence.add_ordering(ordering);
         }
-        Ok(Self::of(table.name(), Rows::Table(read), partitions, equivalence, statistics))
+        Ok(Self::of(table.name(), Rows::Table(read), partitions, equivalence, statistics, metrics))
     }
 
     /// What is read.
@@ -240,21 +252,17 @@ impl ExecutionPlan for ScanExec {
     fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
         let splits = self.partitions.get(partition).cloned().unwrap_or_default();
         let rows = self.rows.clone();
-        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let metrics = self.metrics.of_partition(partition);
         let batches = futures::stream::iter(splits).then(move |split| {
             let rows = rows.clone();
             async move { rows.stream(&split).await }
         });
-        let batches = batches.try_flatten().map(move |batch| {
-            let batch = batch.map_err(theirs)?;
-            metrics.record_output(batch.num_rows());
-            Ok(batch)
-        });
+        let batches = metrics.measured(batches.try_flatten().map_err(theirs));
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(self.rows.schema()), batches)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
+        Some(self.metrics.now())
     }
 
     fn partition_statistics(&self, partition: Option<usize>) -> DfResult<Arc<Statistics>> {

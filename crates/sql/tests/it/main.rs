@@ -3,10 +3,15 @@
 mod buckets_of_every_mode;
 mod changes_rows;
 mod changes_rows_in_place;
+mod errors_point;
+mod files;
 mod maintains_tables;
 mod metadata_answers;
+mod names_in_every_place;
 mod no_text_is_too_odd;
 mod numbers_keep_their_digits;
+mod plans_tell_the_truth;
+mod session_statements;
 mod shows_changes;
 mod tags_and_branches;
 mod travels_in_time;
