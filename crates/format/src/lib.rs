@@ -24,6 +24,7 @@ pub mod row;
 pub mod schema;
 pub mod snapshot;
 pub mod stats;
+pub mod suggest;
 pub mod types;
 pub mod vector;
 

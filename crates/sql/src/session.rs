@@ -1,5 +1,9 @@
 //! A session: a catalog, a current database, and running statements one after the other.
 
+mod settings;
+mod temporary;
+
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,16 +14,21 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionConfig;
+use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use futures::TryStreamExt;
 use linn::format::BatchStream;
 use linn::format::predicate::Predicate;
 use linn::{Catalog, Error, Identifier, Result};
 
 use crate::error::ours;
+use crate::file::Stores;
 use crate::function::functions;
-use crate::parse::{mark, parse, split};
+use crate::parse::{TableOptions, mark, parse, pointed, split, verbatim};
 use crate::provider::Reading;
 use crate::run;
+
+pub(crate) use settings::Settings;
+pub(crate) use temporary::{TEMPORARY, View, WithTemporary};
 
 /// What a statement gave.
 pub enum Output {
@@ -66,8 +75,21 @@ impl Output {
 /// A session over one catalog. Names are case-sensitive; functions and keywords are not.
 pub struct Session {
     catalog: Arc<dyn Catalog>,
+    temporary: Arc<WithTemporary>,
     database: RwLock<String>,
     context: SessionContext,
+    settings: Settings,
+    prepared: RwLock<BTreeMap<String, Arc<Prepared>>>,
+    stores: Stores,
+}
+
+/// A statement with places for values.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// Types of the values, as far as they are given.
+    pub(crate) types: Vec<String>,
+    /// The statement.
+    pub(crate) statement: Vec<TokenWithSpan>,
 }
 
 impl fmt::Debug for Session {
@@ -91,12 +113,23 @@ impl Session {
         options.catalog.create_default_catalog_and_schema = false;
         // Strings are Utf8 in Linn's batches; views would only be converted back when written.
         options.sql_parser.map_string_types_to_utf8view = false;
+        options.sql_parser.collect_spans = true;
+        options.execution.parquet.schema_force_view_types = false;
         let state = SessionStateBuilder::new().with_config(config).with_default_features().build();
         let context = SessionContext::new_with_state(state);
         for function in functions() {
             context.register_udf(function);
         }
-        Self { catalog, database: RwLock::new(database.to_owned()), context }
+        let temporary = Arc::new(WithTemporary::new(catalog));
+        Self {
+            catalog: Arc::clone(&temporary) as Arc<dyn Catalog>,
+            temporary,
+            database: RwLock::new(database.to_owned()),
+            context,
+            settings: Settings::default(),
+            prepared: RwLock::default(),
+            stores: Stores::default(),
+        }
     }
 
     /// Makes a function known to the statements that follow. One that is not volatile is computed over partitions where it
@@ -105,7 +138,7 @@ impl Session {
         self.context.register_udf(function);
     }
 
-    /// The catalog.
+    /// The catalog, with the temporary tables of the session.
     pub fn catalog(&self) -> &Arc<dyn Catalog> {
         &self.catalog
     }
@@ -123,6 +156,26 @@ impl Session {
         &self.context
     }
 
+    /// Temporary tables and views.
+    pub(crate) fn temporary(&self) -> &WithTemporary {
+        &self.temporary
+    }
+
+    /// What was set by hand.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The stores of files outside of the warehouse.
+    pub(crate) fn stores(&self) -> &Stores {
+        &self.stores
+    }
+
+    /// Prepared statements by their names.
+    pub(crate) fn prepared(&self) -> &RwLock<BTreeMap<String, Arc<Prepared>>> {
+        &self.prepared
+    }
+
     /// Whether a text as a whole is of a regular expression.
     pub(crate) async fn matches(&self, text: &str, pattern: &str) -> Result<bool> {
         let quoted = |text: &str| text.replace('\'', "''");
@@ -135,6 +188,7 @@ impl Session {
     /// The table that the parts of a name mean.
     pub(crate) fn identifier(&self, parts: &[String]) -> Result<Identifier> {
         match parts {
+            [table] if self.temporary.has(table) => Identifier::new(TEMPORARY, table),
             [table] => Identifier::new(&self.database(), table),
             [database, table] => Identifier::new(database, table),
             [catalog, database, table] if catalog == CATALOG => Identifier::new(database, table),
@@ -151,10 +205,11 @@ impl Session {
     where
         F: AsyncFnMut(Output) -> Result<()>,
     {
-        let statements = split(sql)?;
+        let statements = split(sql).map_err(|e| pointed(e, sql))?;
         let several = statements.len() > 1;
         for tokens in statements {
             let done = async { each(self.statement(&tokens).await?).await }.await;
+            let done = done.map_err(|e| pointed(e, sql));
             done.map_err(|e| if several { e.with("statement", shown(&tokens)) } else { e })?;
         }
         Ok(())
@@ -165,9 +220,9 @@ impl Session {
     /// # Errors
     /// `Invalid` for text that is not exactly one statement, and whatever running it can give.
     pub async fn execute(&self, sql: &str) -> Result<Output> {
-        let mut statements = split(sql)?;
+        let mut statements = split(sql).map_err(|e| pointed(e, sql))?;
         match (statements.pop(), statements.is_empty()) {
-            (Some(tokens), true) => self.statement(&tokens).await,
+            (Some(tokens), true) => self.statement(&tokens).await.map_err(|e| pointed(e, sql)),
             _ => Err(linn::Error::invalid("SQL: this takes exactly one statement")),
         }
     }
@@ -181,7 +236,8 @@ impl Session {
         let (Some(tokens), true) = (statements.pop(), statements.is_empty()) else {
             return Err(linn::Error::invalid("SQL: this takes exactly one query"));
         };
-        let (tokens, options) = mark(&tokens)?;
+        let (tokens, mut options) = mark(&tokens)?;
+        run::compute(self, &mut options).await?;
         run::readings(self, tokens, &options).await
     }
 
@@ -202,14 +258,21 @@ impl Session {
         run::delete_keys(self, table, keys).await
     }
 
-    async fn statement(&self, tokens: &[datafusion::sql::sqlparser::tokenizer::Token]) -> Result<Output> {
-        let (tokens, options) = mark(tokens)?;
+    async fn statement(&self, tokens: &[TokenWithSpan]) -> Result<Output> {
+        let executed = run::executed(self, tokens)?;
+        let tokens = executed.as_deref().unwrap_or(tokens);
+        // What is kept for later is kept as it was written.
+        if verbatim(tokens) {
+            return run::run(self, parse(tokens)?, &TableOptions::default()).await;
+        }
+        let (tokens, mut options) = mark(tokens)?;
+        run::compute(self, &mut options).await?;
         run::run(self, parse(&tokens)?, &options).await
     }
 }
 
 /// The beginning of a statement, for messages.
-fn shown(tokens: &[datafusion::sql::sqlparser::tokenizer::Token]) -> String {
+fn shown(tokens: &[TokenWithSpan]) -> String {
     const LONGEST: usize = 100;
     let text: String = tokens.iter().map(ToString::to_string).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -126,7 +126,12 @@ async fn remaining(
             let fields = resolution.file_fields();
             match index::excluded(table, partition, bucket, file, fields, filter).await? {
                 Some(excluded) => index::union(deleted, excluded),
-                None => return Ok(futures::stream::empty().boxed()),
+                None => {
+                    if let Some(counts) = table.counts() {
+                        counts.by_index.add(1);
+                    }
+                    return Ok(futures::stream::empty().boxed());
+                }
             }
         }
         None => deleted,
@@ -137,6 +142,7 @@ async fn remaining(
         exact_filter: query.exact_filter && complete,
         deleted,
         batch_size: query.batch_size,
+        counts: table.counts().map(|counts| Arc::clone(&counts.groups)),
     };
     let opened = open(table, partition, bucket, file, read).await;
     let batches = query.tolerance.rows(table, file, opened)?;
@@ -254,6 +260,7 @@ async fn tracked(
         exact_filter: false,
         deleted: None,
         batch_size: query.batch_size,
+        counts: table.counts().map(|counts| Arc::clone(&counts.groups)),
     };
     let opened = open(table, partition, bucket, file, read).await;
     let batches = query.tolerance.rows(table, file, opened)?;

@@ -104,11 +104,18 @@ impl Manifests {
     async fn list_of(&self, list: ListName<'_>) -> Result<Vec<ManifestMeta>> {
         let cache = self.table.manifest_cache();
         if let Some(list) = cache.list(list.name) {
+            self.count_hit();
             return Ok((*list).clone());
         }
         let read = Arc::new(self.list_on_disk(list).await?);
         cache.put_list(list.name, Arc::clone(&read));
         Ok((*read).clone())
+    }
+
+    fn count_hit(&self) {
+        if let Some(counts) = self.table.counts() {
+            counts.cached.add(1);
+        }
     }
 
     async fn list_on_disk(&self, list: ListName<'_>) -> Result<Vec<ManifestMeta>> {
@@ -143,6 +150,7 @@ impl Manifests {
     pub async fn read_manifest(&self, name: &str, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
         let cache = self.table.manifest_cache();
         if let Some(batch) = cache.get(name, stats) {
+            self.count_hit();
             return Ok(batch);
         }
         let path = self.table.manifest_path(name);

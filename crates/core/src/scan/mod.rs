@@ -6,6 +6,7 @@
 
 mod bucket;
 mod change;
+mod counts;
 mod difference;
 mod files;
 mod filter;
@@ -24,6 +25,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use counts::{Count, ScanCounts};
 pub use files::Files;
 pub use load::BucketLoad;
 pub use prune::PartitionTally;

@@ -125,6 +125,8 @@ impl Scan {
         for meta in metas {
             if selector.may_have(&meta)? {
                 wanted.push(meta);
+            } else if let Some(counts) = self.table.counts() {
+                counts.manifests_pruned.add(1);
             }
         }
         let select = {
@@ -213,6 +215,7 @@ impl Scan {
             schemas: Schemas::new(table),
             schema: Arc::new(table.schema().clone()),
             read_index: options.file_index_read()?,
+            counts: table.counts().cloned(),
         })
     }
 

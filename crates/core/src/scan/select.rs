@@ -8,6 +8,7 @@ use linn_format::schema::TableSchema;
 use linn_format::{Result, SchemaId};
 
 use super::bucket::Buckets;
+use super::counts::{Count, ScanCounts};
 use super::filter::Filters;
 use crate::file::answerable;
 use crate::manifest::Selection;
@@ -30,6 +31,7 @@ pub(super) struct Selector {
     /// The table's schema, which most files were written with.
     pub(super) schema: Arc<TableSchema>,
     pub(super) read_index: bool,
+    pub(super) counts: Option<Arc<ScanCounts>>,
 }
 
 impl Selector {
@@ -48,13 +50,16 @@ impl Selector {
         let mut selection = Selection::default();
         for i in 0..batch.len() {
             if partitions.as_ref().is_some_and(|p| !p.get(batch.partition_id(i) as usize).is_some_and(|p| *p)) {
+                self.count(batch, i, |counts| &counts.by_partition);
                 continue;
             }
             if self.skip_level_0 && batch.level(i) <= 0 || self.only_level.is_some_and(|level| batch.level(i) != level)
             {
+                self.count(batch, i, |counts| &counts.by_level);
                 continue;
             }
             if !self.buckets.all() && !self.buckets.has(batch.bucket(i), batch.total_buckets(i))? {
+                self.count(batch, i, |counts| &counts.by_bucket);
                 continue;
             }
             let index = i as u32;
@@ -74,7 +79,18 @@ impl Selector {
         {
             return Ok(false);
         }
-        Ok(self.filters.has_keys(batch, i)? && (!self.judge_values || self.has_values(batch, i, schemas)?))
+        if !self.filters.has_keys(batch, i)? {
+            self.count(batch, i, |counts| &counts.by_key);
+            return Ok(false);
+        }
+        Ok(!self.judge_values || self.has_values(batch, i, schemas)?)
+    }
+
+    /// Counts a file that is left out.
+    fn count(&self, batch: &EntryBatch, i: usize, of: impl FnOnce(&ScanCounts) -> &Count) {
+        if let Some(counts) = self.counts.as_ref().filter(|_| batch.kind(i) == FileKind::Add) {
+            of(counts).add(1);
+        }
     }
 
     /// Whether a file may have rows that are asked for, from statistics and from its embedded index.
@@ -88,6 +104,7 @@ impl Selector {
             return Ok(true);
         };
         if !self.filters.has_values(batch, i, schema)? {
+            self.count(batch, i, |counts| &counts.by_statistics);
             return Ok(false);
         }
         let Some(index) = batch.embedded_index(i)?.filter(|_| self.read_index) else { return Ok(true) };
@@ -95,7 +112,11 @@ impl Selector {
         let mut scratch = String::new();
         let filter = answerable(batch.file_name(i).in_one(&mut scratch), &schema.fields, &filter);
         let found = linn_format::index::evaluate(&index, &schema.fields, &filter)?;
-        Ok(found != linn_format::index::IndexResult::Skip)
+        let skips = found == linn_format::index::IndexResult::Skip;
+        if skips {
+            self.count(batch, i, |counts| &counts.by_index);
+        }
+        Ok(!skips)
     }
 
     /// The schemas that the files of a manifest were written with, when values are judged.

@@ -14,6 +14,7 @@ pub use commits::Commits;
 
 use crate::assign::DYNAMIC;
 use crate::manifest::ManifestCache;
+use crate::scan::ScanCounts;
 use crate::schema::SchemaCache;
 use crate::seam::{Env, Storage};
 
@@ -50,6 +51,8 @@ struct Caches {
     schemas: Arc<SchemaCache>,
     manifests: ManifestCache,
     commits: Commits,
+    /// What its scans count, if somebody asks.
+    counts: Option<Arc<ScanCounts>>,
 }
 
 impl Table {
@@ -177,6 +180,20 @@ impl Table {
         let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
         let env = Env { storage, ..inner.env.clone() };
         Self::build(name, path, schema, env, inner.caches.clone(), inner.view)
+    }
+
+    /// The table, whose scans count what they do.
+    #[must_use]
+    pub(crate) fn with_counts(&self, counts: Arc<ScanCounts>) -> Self {
+        let inner = &self.inner;
+        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
+        let caches = Caches { counts: Some(counts), ..inner.caches.clone() };
+        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
+    }
+
+    /// What its scans count, if somebody asks.
+    pub(crate) fn counts(&self) -> Option<&Arc<ScanCounts>> {
+        self.inner.caches.counts.as_ref()
     }
 
     /// The seams.

@@ -9,6 +9,7 @@ use futures::stream::BoxStream;
 
 pub mod avro;
 pub mod blob;
+mod counts;
 #[cfg(test)]
 pub(crate) mod golden;
 pub mod layout;
@@ -19,6 +20,7 @@ pub mod resolve;
 pub(crate) mod select;
 mod stream;
 
+pub use counts::PartCounts;
 pub use layout::{KeyValueLayout, key_value_batch_fields, sequence_number_field};
 pub use meta::{DataFileMeta, FileSource};
 
@@ -73,6 +75,8 @@ pub struct FileRead {
     pub deleted: Option<std::sync::Arc<roaring::RoaringTreemap>>,
     /// Rows in a batch at the most.
     pub batch_size: usize,
+    /// Where the parts of the file that are read and left out are counted.
+    pub counts: Option<std::sync::Arc<PartCounts>>,
 }
 
 /// How to write one data file.

@@ -1,5 +1,6 @@
 //! Data types of table columns: SQL spelling, JSON spelling, Arrow mapping (spec: format.md C.3, C.7; features.md B1).
 
+mod alias;
 mod arrow;
 mod data_type;
 mod display;

@@ -2,6 +2,7 @@
 //!
 //! Nesting is limited, so that hostile text cannot overflow the stack.
 
+use super::alias::canonical;
 use super::data_type::MAX_LENGTH;
 use super::token::{Token, tokenize};
 use super::{DataField, DataType, Kind};
@@ -107,16 +108,19 @@ impl Parser {
             Token::Word(word) => word,
             other => return Err(Error::invalid(format!("expected the name of a type, found {other:?}"))),
         };
-        let upper = word.to_ascii_uppercase();
-        Ok(match upper.as_str() {
+        let word = word.to_ascii_uppercase();
+        let upper = canonical(&word);
+        Ok(match upper {
+            "CHAR" if self.take_word("VARYING") => Kind::Varchar(self.length(MAX_LENGTH)?),
             "CHAR" => Kind::Char(self.length(1)?),
-            "VARCHAR" => Kind::Varchar(self.length(1)?),
-            "STRING" | "TEXT" => Kind::Varchar(MAX_LENGTH),
+            // The reference takes one letter where no length is given, but always writes the length.
+            "VARCHAR" => Kind::Varchar(self.length(MAX_LENGTH)?),
+            "STRING" => Kind::Varchar(MAX_LENGTH),
             "BOOLEAN" => Kind::Boolean,
             "BINARY" => Kind::Binary(self.length(1)?),
-            "VARBINARY" => Kind::Varbinary(self.length(1)?),
+            "VARBINARY" => Kind::Varbinary(self.length(MAX_LENGTH)?),
             "BYTES" => Kind::Varbinary(MAX_LENGTH),
-            "DECIMAL" | "NUMERIC" | "DEC" => self.decimal()?,
+            "DECIMAL" => self.decimal()?,
             "TINYINT" => Kind::TinyInt,
             "SMALLINT" => Kind::SmallInt,
             "INT" | "INTEGER" => Kind::Int,
@@ -132,7 +136,7 @@ impl Parser {
             "TIMESTAMP_LTZ" => Kind::LocalZonedTimestamp(self.precision(6)?),
             "VARIANT" => Kind::Variant,
             "BLOB" => Kind::Blob,
-            "ARRAY" | "MULTISET" | "MAP" | "ROW" | "VECTOR" => self.nested(&upper, depth)?,
+            "ARRAY" | "MULTISET" | "MAP" | "ROW" | "VECTOR" => self.nested(upper, depth)?,
             _ => {
                 return Err(Error::unsupported(format!("type {upper} is not known")).with_hint(
                     "types are BOOLEAN, TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE, DECIMAL(p, s), STRING, CHAR(n), \
@@ -270,10 +274,8 @@ impl Parser {
         if self.take_word("WITHOUT") {
             self.expect_words(&["TIME", "ZONE"])?;
         } else if self.take_word("WITH") {
-            if !self.take_word("LOCAL") {
-                return Err(Error::unsupported("type TIMESTAMP WITH TIME ZONE is not known")
-                    .with_hint("use TIMESTAMP WITH LOCAL TIME ZONE"));
-            }
+            // As in PostgreSQL: a point in time, without the zone that it was written in.
+            self.take_word("LOCAL");
             self.expect_words(&["TIME", "ZONE"])?;
             return Ok(Kind::LocalZonedTimestamp(precision));
         }

@@ -2,7 +2,6 @@
 
 use linn::Result;
 use linn::format::schema::{Position, SchemaChange};
-use linn::format::types::DataType;
 
 use super::create::column;
 use super::cursor::Cursor;
@@ -80,7 +79,7 @@ fn add(c: &mut Cursor<'_>) -> Result<Vec<SchemaChange>> {
 fn add_one(c: &mut Cursor<'_>) -> Result<SchemaChange> {
     let mut path = c.object()?;
     let last = path.pop().unwrap_or_default();
-    let data_type = DataType::parse(&c.type_text()?).map_err(|e| e.with("column", &last))?;
+    let data_type = c.data_type().map_err(|e| e.with("column", &last))?;
     path.push(last);
     let description = if c.take("COMMENT") { Some(c.string()?) } else { None };
     let position = position(c)?;
@@ -120,7 +119,7 @@ fn modify(c: &mut Cursor<'_>) -> Result<Vec<SchemaChange>> {
 fn alter_column(c: &mut Cursor<'_>) -> Result<Vec<SchemaChange>> {
     let path = c.object()?;
     let change = if c.take("TYPE") || c.take("SET DATA TYPE") {
-        SchemaChange::UpdateColumnType { path, new_type: DataType::parse(&c.type_text()?)?, keep_nullability: true }
+        SchemaChange::UpdateColumnType { path, new_type: c.data_type()?, keep_nullability: true }
     } else if c.take("SET NOT NULL") {
         SchemaChange::UpdateColumnNullability { path, nullable: false }
     } else if c.take("DROP NOT NULL") {
@@ -144,6 +143,8 @@ fn alter_column(c: &mut Cursor<'_>) -> Result<Vec<SchemaChange>> {
 
 #[cfg(test)]
 mod tests {
+    use linn::format::types::DataType;
+
     use super::*;
     use crate::parse::{parse, split};
 

@@ -1,7 +1,7 @@
 //! `CREATE TABLE`.
 
-use datafusion::sql::sqlparser::tokenizer::Token;
-use linn::format::types::{DataField, DataType};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+use linn::format::types::DataField;
 use linn::{NewTable, Result};
 
 use super::cursor::Cursor;
@@ -10,7 +10,7 @@ use super::statement::Statement;
 /// Parses what follows `CREATE TABLE`:
 /// `[IF NOT EXISTS] name LIKE other [WITH (…)]`, or
 /// `[IF NOT EXISTS] name [(columns, [PRIMARY KEY (…) [NOT ENFORCED]])] [COMMENT '…'] [PARTITIONED BY (…)] [WITH (…)] [AS query]`.
-pub(crate) fn create_table(mut c: Cursor<'_>, tokens: &[Token]) -> Result<Statement> {
+pub(crate) fn create_table(mut c: Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<Statement> {
     let if_not_exists = c.take("IF NOT EXISTS");
     let table = c.object()?;
     let mut definition = NewTable::default();
@@ -82,7 +82,7 @@ fn item(c: &mut Cursor<'_>) -> Result<Item> {
 /// `name TYPE [NOT NULL] [DEFAULT literal] [PRIMARY KEY [NOT ENFORCED]] [COMMENT '…']`.
 pub(super) fn column(c: &mut Cursor<'_>) -> Result<(DataField, bool)> {
     let name = c.name()?;
-    let data_type = DataType::parse(&c.type_text()?).map_err(|e| e.with("column", &name))?;
+    let data_type = c.data_type().map_err(|e| e.with("column", &name))?;
     let mut field = DataField::new(-1, name, data_type);
     let mut key = false;
     loop {

@@ -1,49 +1,60 @@
 //! Walking over the tokens of one statement.
 
 use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace};
+use linn::format::types::DataType;
 use linn::{Error, Result};
 
+use super::position::{self, spaced};
 use super::set::grouped;
 
 /// The dialect that all of Linn's SQL is read in.
 pub(crate) const DIALECT: GenericDialect = GenericDialect {};
 
+/// How deep expressions may be nested before the parser refuses.
+pub(crate) const DEPTH: usize = 300;
+
 /// Splits a text into statements of tokens at top-level `;`; a statement set is one. Comments stay in, since hints are comments.
 ///
 /// # Errors
 /// `Invalid` for text that is not made of tokens, such as a string without end, and for a statement set without one.
-pub(crate) fn split(sql: &str) -> Result<Vec<Vec<Token>>> {
+pub(crate) fn split(sql: &str) -> Result<Vec<Vec<TokenWithSpan>>> {
     grouped(pieces(sql)?)
 }
 
 /// What stands between semicolons, where that is something.
-pub(super) fn pieces(sql: &str) -> Result<Vec<Vec<Token>>> {
-    let tokens = Tokenizer::new(&DIALECT, sql).tokenize().map_err(|e| Error::invalid(format!("SQL: {e}")))?;
+pub(super) fn pieces(sql: &str) -> Result<Vec<Vec<TokenWithSpan>>> {
+    let tokens = tokenize(sql)?;
     Ok(tokens
         .split(|t| *t == Token::SemiColon)
-        .filter(|part| part.iter().any(|t| !matches!(t, Token::Whitespace(_))))
-        .map(<[Token]>::to_vec)
+        .filter(|part| part.iter().any(|t| !matches!(t.token, Token::Whitespace(_))))
+        .map(<[TokenWithSpan]>::to_vec)
         .collect())
+}
+
+/// The tokens of a text, each with its place in it.
+pub(super) fn tokenize(sql: &str) -> Result<Vec<TokenWithSpan>> {
+    let tokens = Tokenizer::new(&DIALECT, sql).tokenize_with_location();
+    tokens.map_err(|e| position::at(Error::invalid(format!("SQL: {}", spaced(&e.message))), e.location))
 }
 
 /// A position in the tokens of one statement, white space skipped.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
-    tokens: &'a [Token],
+    tokens: &'a [TokenWithSpan],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// At the start of a statement.
-    pub(crate) fn new(tokens: &'a [Token]) -> Self {
+    pub(crate) fn new(tokens: &'a [TokenWithSpan]) -> Self {
         let mut cursor = Self { tokens, at: 0 };
         cursor.skip_space();
         cursor
     }
 
     fn skip_space(&mut self) {
-        while let Some(Token::Whitespace(_)) = self.tokens.get(self.at) {
+        while let Some(Token::Whitespace(_)) = self.peek() {
             self.at += 1;
         }
     }
@@ -55,12 +66,25 @@ impl<'a> Cursor<'a> {
 
     /// The current token.
     pub(crate) fn peek(&self) -> Option<&'a Token> {
-        self.tokens.get(self.at)
+        self.tokens.get(self.at).map(|t| &t.token)
+    }
+
+    /// Where the current token begins, or the last one ends.
+    pub(crate) fn location(&self) -> Location {
+        match self.tokens.get(self.at) {
+            Some(token) => token.span.start,
+            None => self
+                .tokens
+                .iter()
+                .rev()
+                .find(|t| !matches!(t.token, Token::Whitespace(_)))
+                .map_or_else(Location::empty, |t| t.span.end),
+        }
     }
 
     /// Takes the current token.
     pub(crate) fn next(&mut self) -> Option<&'a Token> {
-        let token = self.tokens.get(self.at)?;
+        let token = &self.tokens.get(self.at)?.token;
         self.at += 1;
         self.skip_space();
         Some(token)
@@ -100,17 +124,13 @@ impl<'a> Cursor<'a> {
 
     /// Takes a token or fails.
     pub(crate) fn expect_token(&mut self, token: &Token) -> Result<()> {
-        if self.take_token(token) {
-            Ok(())
-        } else {
-            Err(self.expected(&format!("{token:?}", token = token.to_string())))
-        }
+        if self.take_token(token) { Ok(()) } else { Err(self.expected(&position::named(token))) }
     }
 
     /// The error that something else was expected here.
     pub(crate) fn expected(&self, what: &str) -> Error {
-        let found = self.peek().map_or_else(|| "the end".to_owned(), |t| format!("{:?}", t.to_string()));
-        Error::invalid(format!("SQL: expected {what}, found {found}"))
+        let found = self.peek().map_or_else(|| "the end of the statement".to_owned(), position::named);
+        position::at(Error::invalid(format!("SQL: expected {what}, found {found}")), self.location())
     }
 
     /// Fails when something is left.
@@ -212,6 +232,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// A data type.
+    pub(crate) fn data_type(&mut self) -> Result<DataType> {
+        let place = self.location();
+        let text = self.type_text()?;
+        DataType::parse(&text).map_err(|e| position::at(e, place))
+    }
+
     /// The text of a data type: everything up to a comma, a closing parenthesis or a word that ends a column, outside of
     /// brackets.
     pub(crate) fn type_text(&mut self) -> Result<String> {
@@ -229,7 +256,8 @@ impl<'a> Cursor<'a> {
             }
             self.next();
         }
-        let text: String = self.tokens.get(start..self.at).unwrap_or_default().iter().map(Token::to_string).collect();
+        let text: String =
+            self.tokens.get(start..self.at).unwrap_or_default().iter().map(ToString::to_string).collect();
         let text = text.trim();
         if text.is_empty() { Err(self.expected("a data type")) } else { Ok(text.to_owned()) }
     }

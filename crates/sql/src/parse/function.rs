@@ -1,6 +1,6 @@
 //! Table functions over changes: `paimon_incremental_query('t', 1, 3)` and its like, which are a table with options.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, Word};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use linn::{Error, Options, Result};
 
 use super::cursor::{Cursor, split};
@@ -16,8 +16,10 @@ const FUNCTIONS: [(&str, &str, usize); 3] = [
 ///
 /// # Errors
 /// `Invalid` for a call with other arguments.
-pub(super) fn function(tokens: &[Token], at: usize) -> Result<Option<(Vec<Token>, Options, usize)>> {
-    let Some(Token::Word(Word { value, quote_style: None, .. })) = tokens.get(at) else { return Ok(None) };
+pub(super) fn function(tokens: &[TokenWithSpan], at: usize) -> Result<Option<(Vec<Token>, Options, usize)>> {
+    let Some(Token::Word(Word { value, quote_style: None, .. })) = tokens.get(at).map(|t| &t.token) else {
+        return Ok(None);
+    };
     let Some((name, key, count)) = FUNCTIONS.iter().find(|(name, ..)| name.eq_ignore_ascii_case(value)) else {
         return Ok(None);
     };

@@ -2,20 +2,29 @@
 //! on tables, CALL, INSERT OVERWRITE) is parsed here, over the same tokens; everything else is left to it.
 
 mod alter;
+mod copy;
 mod create;
 mod cursor;
+mod explain;
 mod function;
+mod position;
 mod reference;
 mod set;
+mod setting;
+mod show;
 mod star;
 mod statement;
+mod view;
 
-pub(crate) use cursor::{DIALECT, split};
-pub(crate) use reference::{TableOptions, mark};
+pub(crate) use cursor::{DEPTH, DIALECT, split};
+pub(crate) use explain::{PlanFormat, explainable};
+pub(crate) use position::{at, named, pointed, refused};
+pub(crate) use reference::{COMPUTED, TableOptions, mark};
 pub(crate) use set::SetInsert;
 pub use set::is_open_set;
 pub(crate) use star::EVERY;
-pub(crate) use statement::{Analyzed, CallArgument, Insert, Statement, parse};
+pub(crate) use statement::{Analyzed, CallArgument, Insert, Listed, Statement, executes, parse, verbatim};
+pub(crate) use view::NewView;
 
 /// How many statements a text has. Only what Linn parses itself is looked at: nothing is planned, and no table is opened.
 ///
@@ -24,7 +33,11 @@ pub(crate) use statement::{Analyzed, CallArgument, Insert, Statement, parse};
 pub fn check_syntax(sql: &str) -> linn::Result<usize> {
     let statements = split(sql)?;
     for tokens in &statements {
-        parse(&mark(tokens)?.0)?;
+        if verbatim(tokens) {
+            parse(tokens)?;
+        } else {
+            parse(&mark(tokens)?.0)?;
+        }
     }
     Ok(statements.len())
 }

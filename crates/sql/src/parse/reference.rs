@@ -4,11 +4,14 @@
 //! DataFusion knows none of them, so the clause is cut out of the tokens and the table's name gets a mark that names the
 //! clause's options; when tables are resolved the mark leads back to them.
 
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Word};
+use datafusion::sql::sqlparser::ast::{DataType, Expr, TimezoneInfo, Value};
+use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use linn::{Options, Result};
 
-use super::cursor::{Cursor, DIALECT, hint};
+use super::cursor::{Cursor, DEPTH, DIALECT, hint, tokenize};
 use super::function::function;
+use super::position::refused;
 
 /// Separates a table's name from the number of its options; no table can have it in its name.
 const MARK: char = '\u{1}';
@@ -25,19 +28,27 @@ impl TableOptions {
             None => (name, None),
         }
     }
+
+    /// The options of each table, those that are still to be computed among them.
+    pub(crate) fn each(&mut self) -> impl Iterator<Item = &mut Options> {
+        self.0.iter_mut()
+    }
 }
+
+/// Key of a point in time that is an expression in SQL, which has to be computed before the table can be opened.
+pub(crate) const COMPUTED: &str = "\u{1}timestamp";
 
 /// Cuts the clauses out of a statement's tokens.
 ///
 /// # Errors
 /// `Invalid` for a clause that is begun but not well-formed.
-pub(crate) fn mark(tokens: &[Token]) -> Result<(Vec<Token>, TableOptions)> {
-    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+pub(crate) fn mark(tokens: &[TokenWithSpan]) -> Result<(Vec<TokenWithSpan>, TableOptions)> {
+    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
     let mut found = TableOptions::default();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         if let Some((name, options, next)) = function(tokens, at)? {
-            out.extend(name);
+            out.extend(name.into_iter().map(|part| TokenWithSpan::new(part, token.span)));
             attach(&mut out, &mut found, options);
             at = next;
             continue;
@@ -58,17 +69,18 @@ pub(crate) fn mark(tokens: &[Token]) -> Result<(Vec<Token>, TableOptions)> {
     Ok((out, found))
 }
 
-fn last_solid(tokens: &[Token]) -> Option<&Token> {
-    tokens.iter().rev().find(|t| !matches!(t, Token::Whitespace(_)))
+fn last_solid(tokens: &[TokenWithSpan]) -> Option<&Token> {
+    tokens.iter().map(|t| &t.token).rev().find(|t| !matches!(t, Token::Whitespace(_)))
 }
 
 /// The clause that begins at a token, with the index behind it.
-fn clause(tokens: &[Token], at: usize) -> Result<Option<(Options, usize)>> {
-    let token = &tokens[at];
+fn clause(tokens: &[TokenWithSpan], at: usize) -> Result<Option<(Options, usize)>> {
+    let Some(TokenWithSpan { token, span }) = tokens.get(at) else { return Ok(None) };
     let mut options = Options::new();
     if let Some(text) = hint(token) {
-        let inner =
-            Tokenizer::new(&DIALECT, text).tokenize().map_err(|e| linn::Error::invalid(format!("SQL: hint: {e}")))?;
+        // What is wrong in a hint is shown at its begin.
+        let inner = tokenize(text).map_err(|e| linn::Error::invalid(format!("{} in a hint", e.message())))?;
+        let inner: Vec<_> = inner.into_iter().map(|part| TokenWithSpan::new(part.token, *span)).collect();
         let mut cursor = Cursor::new(&inner);
         if !cursor.take("OPTIONS") {
             return Ok(None);
@@ -82,7 +94,7 @@ fn clause(tokens: &[Token], at: usize) -> Result<Option<(Options, usize)>> {
     if matches!(token, Token::Whitespace(_)) {
         return Ok(None);
     }
-    let rest = &tokens[at..];
+    let rest = tokens.get(at..).unwrap_or_default();
     let mut cursor = Cursor::new(rest);
     if cursor.take("OPTIONS") && cursor.peek() == Some(&Token::LParen) {
         for (key, value) in cursor.options()? {
@@ -95,23 +107,51 @@ fn clause(tokens: &[Token], at: usize) -> Result<Option<(Options, usize)>> {
     let key = if cursor.take("VERSION AS OF") || (with_for && cursor.take("SYSTEM_VERSION AS OF")) {
         "scan.version"
     } else if cursor.take("TIMESTAMP AS OF") || (with_for && cursor.take("SYSTEM_TIME AS OF")) {
-        cursor.take("TIMESTAMP");
-        "scan.timestamp"
+        let (key, value, taken) = time(rest.get(cursor.index()..).unwrap_or_default(), &cursor)?;
+        options.set(key, value);
+        return Ok(Some((options, at + cursor.index() + taken)));
     } else if with_for && (cursor.take("TAG AS OF") || cursor.take("TAG")) {
         "scan.tag-name"
     } else {
         return Ok(None);
     };
-    let quoted = matches!(cursor.peek(), Some(Token::SingleQuotedString(_)));
     let value = cursor.literal()?;
-    let key = if key == "scan.timestamp" && !quoted { "scan.timestamp-millis" } else { key };
     options.set(key, value);
     Ok(Some((options, at + cursor.index())))
 }
 
+/// The point in time at the beginning of these tokens, as an option, and how many tokens it takes: a text, a number of
+/// milliseconds, or any other expression.
+fn time(tokens: &[TokenWithSpan], cursor: &Cursor<'_>) -> Result<(&'static str, String, usize)> {
+    if cursor.done() {
+        return Err(cursor.expected("a point in time"));
+    }
+    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens.to_vec());
+    let expression = parser.parse_expr().map_err(|e| refused(&e))?;
+    // Words behind it, such as an alias, are not part of it.
+    let taken = parser.index();
+    let key_value = match &expression {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => ("scan.timestamp", text.clone()),
+            Value::Number(digits, _) => ("scan.timestamp-millis", digits.clone()),
+            _ => (COMPUTED, expression.to_string()),
+        },
+        Expr::TypedString(typed) => match (&typed.data_type, &typed.value.value) {
+            (DataType::Timestamp(None, TimezoneInfo::None), Value::SingleQuotedString(text)) => {
+                ("scan.timestamp", text.clone())
+            }
+            _ => (COMPUTED, expression.to_string()),
+        },
+        Expr::Identifier(name) if name.quote_style.is_none() => return Err(cursor.expected("a point in time")),
+        _ => (COMPUTED, expression.to_string()),
+    };
+    Ok((key_value.0, key_value.1, taken))
+}
+
 /// Gives the options to the table whose name was the last token.
-fn attach(out: &mut [Token], found: &mut TableOptions, options: Options) {
-    let Some(Token::Word(word)) = out.iter_mut().rev().find(|t| !matches!(t, Token::Whitespace(_))) else { return };
+fn attach(out: &mut [TokenWithSpan], found: &mut TableOptions, options: Options) {
+    let last = out.iter_mut().map(|t| &mut t.token).rev().find(|t| !matches!(t, Token::Whitespace(_)));
+    let Some(Token::Word(word)) = last else { return };
     let number = match word.value.split_once(MARK).and_then(|(_, n)| n.parse::<usize>().ok()) {
         Some(number) => {
             if let Some(before) = found.0.get_mut(number) {
@@ -138,7 +178,7 @@ mod tests {
     fn check(sql: &str, table: &str, expected: &[(&str, &str)]) {
         let tokens = split(sql).unwrap().remove(0);
         let (out, found) = mark(&tokens).unwrap();
-        let name = out.iter().find_map(|t| match t {
+        let name = out.iter().find_map(|t| match &t.token {
             Token::Word(w) if w.value.contains(MARK) => Some(w.value.clone()),
             _ => None,
         });

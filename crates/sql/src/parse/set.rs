@@ -1,7 +1,7 @@
 //! Statement sets: `BEGIN STATEMENT SET; INSERT …; INSERT …; END`, and the same behind `EXECUTE STATEMENT SET`, are one
 //! statement although semicolons are in them.
 
-use datafusion::sql::sqlparser::tokenizer::Token;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use linn::{Error, Result};
 
 use super::cursor::Cursor;
@@ -20,15 +20,15 @@ pub(crate) struct SetInsert {
 ///
 /// # Errors
 /// `Invalid` for a set without an end.
-pub(super) fn grouped(statements: Vec<Vec<Token>>) -> Result<Vec<Vec<Token>>> {
-    let (mut all, mut open): (Vec<Vec<Token>>, Option<Vec<Token>>) = (Vec::new(), None);
+pub(super) fn grouped(statements: Vec<Vec<TokenWithSpan>>) -> Result<Vec<Vec<TokenWithSpan>>> {
+    let (mut all, mut open): (Vec<Vec<TokenWithSpan>>, Option<Vec<TokenWithSpan>>) = (Vec::new(), None);
     for tokens in statements {
         match &mut open {
             None if begins(&mut Cursor::new(&tokens)) => open = Some(tokens),
             None => all.push(tokens),
             Some(_) if is_end(&tokens) => all.extend(open.take()),
             Some(set) => {
-                set.push(Token::SemiColon);
+                set.push(TokenWithSpan::wrap(Token::SemiColon));
                 set.extend(tokens);
             }
         }
@@ -50,7 +50,7 @@ fn begins(c: &mut Cursor<'_>) -> bool {
     c.take("BEGIN STATEMENT SET") || c.take("EXECUTE STATEMENT SET") || c.take("STATEMENT SET")
 }
 
-fn is_end(tokens: &[Token]) -> bool {
+fn is_end(tokens: &[TokenWithSpan]) -> bool {
     let mut c = Cursor::new(tokens);
     c.take("END") && c.done()
 }
@@ -59,7 +59,7 @@ fn is_end(tokens: &[Token]) -> bool {
 ///
 /// # Errors
 /// `Invalid` naming what was expected.
-pub(super) fn set(c: &Cursor<'_>, tokens: &[Token]) -> Result<Option<Statement>> {
+pub(super) fn set(c: &Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<Option<Statement>> {
     let mut c = c.clone();
     let explain = c.clone().take("EXPLAIN");
     if !begins(&mut c) {
@@ -75,7 +75,7 @@ pub(super) fn set(c: &Cursor<'_>, tokens: &[Token]) -> Result<Option<Statement>>
             continue;
         }
         inside.require("INSERT")?;
-        let text: String = part.iter().map(plain).collect();
+        let text: String = part.iter().map(|token| plain(&token.token)).collect();
         let Statement::Insert(insert) = insert(inside, part)? else {
             return Err(Error::internal("an INSERT became another statement"));
         };
@@ -84,7 +84,7 @@ pub(super) fn set(c: &Cursor<'_>, tokens: &[Token]) -> Result<Option<Statement>>
     if inserts.is_empty() {
         return Err(Error::invalid("SQL: the statement set has no INSERT"));
     }
-    Ok(Some(Statement::Set { inserts, explain }))
+    Ok(Some(Statement::InsertSet { inserts, explain }))
 }
 
 /// A token as it was written, without the mark that options leave on a name.
@@ -105,7 +105,7 @@ mod tests {
 
     fn inserts(sql: &str) -> usize {
         match parse(&split(sql).unwrap().remove(0)).unwrap() {
-            Statement::Set { inserts, .. } => inserts.len(),
+            Statement::InsertSet { inserts, .. } => inserts.len(),
             other => panic!("{other:?}"),
         }
     }

@@ -3,7 +3,7 @@
 //! The library's parser knows neither, so they become what it does know and nobody else writes.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
-use datafusion::sql::sqlparser::tokenizer::{Token, Word};
+use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 
 use super::cursor::Cursor;
 
@@ -11,7 +11,7 @@ use super::cursor::Cursor;
 pub(crate) const EVERY: &str = "\u{1}*";
 
 /// The tokens of a statement with the stars of MERGE replaced: `INSERT ROW`, and an assignment to [`EVERY`].
-pub(super) fn without_stars(tokens: &[Token]) -> Vec<Token> {
+pub(super) fn without_stars(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
     if !Cursor::new(tokens).take("MERGE INTO") && !Cursor::new(tokens).take("MERGE") {
         return tokens.to_vec();
     }
@@ -19,13 +19,13 @@ pub(super) fn without_stars(tokens: &[Token]) -> Vec<Token> {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         let mut cursor = Cursor::new(tokens.get(at..).unwrap_or_default());
-        let new = !matches!(token, Token::Whitespace(_));
+        let (span, new) = (token.span, !matches!(token.token, Token::Whitespace(_)));
         if new && cursor.take("INSERT") && cursor.take_token(&Token::Mul) {
-            out.extend([bare("INSERT", Keyword::INSERT), space(), bare("ROW", Keyword::ROW), space()]);
+            out.extend(at_place(span, [bare("INSERT", Keyword::INSERT), space(), bare("ROW", Keyword::ROW), space()]));
         } else if new && cursor.take("UPDATE SET") && cursor.take_token(&Token::Mul) {
             let every = Word { value: EVERY.to_owned(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
-            out.extend([bare("UPDATE", Keyword::UPDATE), space(), bare("SET", Keyword::SET), space()]);
-            out.extend([Token::Word(every), Token::Eq, bare("NULL", Keyword::NULL), space()]);
+            out.extend(at_place(span, [bare("UPDATE", Keyword::UPDATE), space(), bare("SET", Keyword::SET), space()]));
+            out.extend(at_place(span, [Token::Word(every), Token::Eq, bare("NULL", Keyword::NULL), space()]));
         } else {
             out.push(token.clone());
             at += 1;
@@ -34,6 +34,10 @@ pub(super) fn without_stars(tokens: &[Token]) -> Vec<Token> {
         at += cursor.index();
     }
     out
+}
+
+fn at_place<const N: usize>(span: Span, tokens: [Token; N]) -> impl Iterator<Item = TokenWithSpan> {
+    tokens.into_iter().map(move |token| TokenWithSpan::new(token, span))
 }
 
 fn bare(text: &str, keyword: Keyword) -> Token {
@@ -50,7 +54,7 @@ mod tests {
     use crate::parse::split;
 
     fn check(sql: &str, expected: &str) {
-        let text: String = without_stars(&split(sql).unwrap().remove(0)).iter().map(Token::to_string).collect();
+        let text: String = without_stars(&split(sql).unwrap().remove(0)).iter().map(ToString::to_string).collect();
         assert_eq!(text.trim(), expected);
     }
 

@@ -1,14 +1,19 @@
 //! The statements that Linn runs itself; the rest is DataFusion's.
 
-use datafusion::sql::sqlparser::tokenizer::Token;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use linn::format::schema::SchemaChange;
 use linn::{Error, NewTable, Options, Result};
 
 use super::alter::alter_table;
+use super::copy::copy;
 use super::create::create_table;
 use super::cursor::Cursor;
+use super::explain::{PlanFormat, explain, summarize};
 use super::set::{SetInsert, set};
+use super::setting;
+use super::show::show;
 use super::star::without_stars;
+use super::view::{NewView, create_view, drop_view};
 
 /// One statement.
 #[derive(Debug)]
@@ -22,7 +27,7 @@ pub(crate) enum Statement {
     /// `CREATE TABLE [IF NOT EXISTS] name (…)`.
     CreateTable { table: Vec<String>, definition: Box<NewTable>, if_not_exists: bool },
     /// `CREATE TABLE … AS SELECT …`: the definition has no columns, the tokens are the query's.
-    CreateTableAs { table: Vec<String>, definition: Box<NewTable>, if_not_exists: bool, query: Vec<Token> },
+    CreateTableAs { table: Vec<String>, definition: Box<NewTable>, if_not_exists: bool, query: Vec<TokenWithSpan> },
     /// `CREATE TABLE … LIKE other [WITH (…)]`.
     CreateTableLike { table: Vec<String>, model: Vec<String>, options: Options, if_not_exists: bool },
     /// `ALTER TABLE name …`.
@@ -50,11 +55,56 @@ pub(crate) enum Statement {
     /// `INSERT INTO | OVERWRITE …`.
     Insert(Insert),
     /// `BEGIN STATEMENT SET; INSERT …; …; END`, or its plan.
-    Set { inserts: Vec<SetInsert>, explain: bool },
+    InsertSet { inserts: Vec<SetInsert>, explain: bool },
+    /// `CREATE OR REPLACE TABLE …`: the statement without OR REPLACE.
+    Replacing(Box<Statement>),
+    /// `CREATE TEMPORARY TABLE …`: the statement without TEMPORARY.
+    Temporary(Box<Statement>),
+    /// `CREATE [OR REPLACE] [TEMPORARY] VIEW …`.
+    CreateView(NewView),
+    /// `DROP VIEW [IF EXISTS] name`.
+    DropView { name: Vec<String>, if_exists: bool },
+    /// `COPY … TO 'path'`: the query is that of the rows.
+    CopyTo { query: Vec<TokenWithSpan>, path: String, options: Vec<(String, String)> },
+    /// `COPY t [(columns)] FROM 'path'`.
+    CopyFrom { table: Vec<String>, columns: Vec<String>, path: String, options: Vec<(String, String)> },
+    /// `EXPLAIN …`.
+    Explain { analyze: bool, verbose: bool, format: Option<PlanFormat>, query: Vec<TokenWithSpan> },
+    /// `DESCRIBE query`.
+    DescribeQuery(Vec<TokenWithSpan>),
+    /// `SUMMARIZE t | query`: a query.
+    Summarize(Vec<TokenWithSpan>),
+    /// `SHOW TAGS | BRANCHES | SNAPSHOTS … FROM t`: the table, and the system table that says it.
+    ShowOf { table: Vec<String>, system: &'static str },
+    /// `SHOW PROCEDURES`, FUNCTIONS or VIEWS.
+    ShowNames { what: Listed, like: Option<String> },
+    /// `SET key = value`.
+    Set { key: String, value: String },
+    /// `RESET key`; ALL without one.
+    Reset(Option<String>),
+    /// `SHOW key`, `SHOW ALL`, or SET alone: what is set by hand.
+    ShowSettings(Option<Option<String>>),
+    /// `PREPARE name AS statement`.
+    Prepare { name: String, types: Vec<String>, statement: Vec<TokenWithSpan> },
+    /// `EXECUTE name(…)`.
+    Execute { name: String, arguments: Vec<Vec<TokenWithSpan>> },
+    /// `DEALLOCATE name`; ALL without one.
+    Deallocate(Option<String>),
     /// `CALL sys.procedure(…)`.
     Call { procedure: Vec<String>, arguments: Vec<CallArgument> },
-    /// Anything else: queries, UPDATE, DELETE, MERGE, EXPLAIN.
-    Other(Vec<Token>),
+    /// Anything else: queries, UPDATE, DELETE, MERGE.
+    Other(Vec<TokenWithSpan>),
+}
+
+/// What SHOW lists by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// Procedures of CALL.
+    Procedures,
+    /// Functions of expressions.
+    Functions,
+    /// Views.
+    Views,
 }
 
 /// The columns that ANALYZE looks at.
@@ -80,7 +130,7 @@ pub(crate) struct Insert {
     /// Target columns; empty means all.
     pub(crate) columns: Vec<String>,
     /// The query or VALUES.
-    pub(crate) query: Vec<Token>,
+    pub(crate) query: Vec<TokenWithSpan>,
 }
 
 /// An argument of CALL, by name or by position.
@@ -96,7 +146,7 @@ pub(crate) struct CallArgument {
 ///
 /// # Errors
 /// `Invalid` naming what was expected, for the statements that Linn parses itself.
-pub(crate) fn parse(tokens: &[Token]) -> Result<Statement> {
+pub(crate) fn parse(tokens: &[TokenWithSpan]) -> Result<Statement> {
     let mut c = Cursor::new(tokens);
     if let Some(set) = set(&c, tokens)? {
         return Ok(set);
@@ -115,8 +165,11 @@ pub(crate) fn parse(tokens: &[Token]) -> Result<Statement> {
         c.end()?;
         return Ok(Statement::DropDatabase { name, if_exists, cascade });
     }
-    if c.take("CREATE TABLE") {
-        return create_table(c, tokens);
+    if let Some(statement) = create(&mut c, tokens)? {
+        return Ok(statement);
+    }
+    if c.take("DROP VIEW") || c.take("DROP TEMPORARY VIEW") || c.take("DROP TEMP VIEW") {
+        return drop_view(c);
     }
     if c.take("ALTER TABLE") {
         return alter_table(c);
@@ -146,10 +199,76 @@ pub(crate) fn parse(tokens: &[Token]) -> Result<Statement> {
     if c.take("ANALYZE TABLE") {
         return analyze(c);
     }
-    match show(&mut c)? {
+    if let Some(statement) = of_session(&c, tokens)? {
+        return Ok(statement);
+    }
+    match show(&mut c, tokens)? {
         Some(statement) => Ok(statement),
         None => Ok(Statement::Other(without_stars(tokens))),
     }
+}
+
+/// Whether a statement is EXECUTE.
+pub(crate) fn executes(tokens: &[TokenWithSpan]) -> bool {
+    Cursor::new(tokens).take("EXECUTE")
+}
+
+/// Whether a statement is one that keeps another for later.
+pub(crate) fn verbatim(tokens: &[TokenWithSpan]) -> bool {
+    let mut c = Cursor::new(tokens);
+    if c.take("PREPARE") {
+        return true;
+    }
+    let create = c.take("CREATE");
+    let _ = c.take("OR REPLACE");
+    let _ = c.take("TEMPORARY") || c.take("TEMP");
+    create && c.take("VIEW")
+}
+
+/// `CREATE [OR REPLACE] [TEMPORARY] TABLE | VIEW`.
+fn create(c: &mut Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<Option<Statement>> {
+    let mut ahead = c.clone();
+    if !ahead.take("CREATE") {
+        return Ok(None);
+    }
+    let replace = ahead.take("OR REPLACE");
+    let temporary = ahead.take("TEMPORARY") || ahead.take("TEMP");
+    if ahead.take("VIEW") {
+        return create_view(ahead, tokens, replace, temporary).map(Some);
+    }
+    if !ahead.take("TABLE") {
+        return if replace || temporary { Err(ahead.expected("TABLE or VIEW")) } else { Ok(None) };
+    }
+    let mut statement = create_table(ahead, tokens)?;
+    if temporary {
+        statement = Statement::Temporary(Box::new(statement));
+    }
+    Ok(Some(if replace { Statement::Replacing(Box::new(statement)) } else { statement }))
+}
+
+/// Statements about files, plans and the session.
+fn of_session(c: &Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<Option<Statement>> {
+    let mut c = c.clone();
+    let statement = if c.take("COPY") {
+        copy(c, tokens)
+    } else if c.take("EXPLAIN") {
+        explain(c, tokens)
+    } else if c.take("SUMMARIZE") {
+        summarize(c, tokens)
+    } else if c.take("SET") {
+        setting::set(c)
+    } else if c.take("RESET") {
+        setting::reset(c)
+    } else if c.take("PREPARE") {
+        setting::prepare(c, tokens)
+    } else if c.take("EXECUTE") {
+        setting::execute(c, tokens)
+    } else if c.take("DEALLOCATE") {
+        setting::deallocate(c)
+    } else {
+        return Ok(None);
+    };
+    statement.map(Some)
 }
 
 fn analyze(mut c: Cursor<'_>) -> Result<Statement> {
@@ -173,30 +292,7 @@ fn analyze(mut c: Cursor<'_>) -> Result<Statement> {
     Ok(Statement::Analyze { table, columns })
 }
 
-fn show(c: &mut Cursor<'_>) -> Result<Option<Statement>> {
-    let statement = if c.take("SHOW DATABASES") || c.take("SHOW SCHEMAS") {
-        Statement::ShowDatabases
-    } else if c.take("SHOW TABLES") {
-        let database = if c.take("IN") || c.take("FROM") { Some(c.name()?) } else { None };
-        let like = if c.take("LIKE") { Some(c.string()?) } else { None };
-        Statement::ShowTables { database, like }
-    } else if c.take("SHOW COLUMNS FROM") || c.take("SHOW COLUMNS IN") {
-        Statement::Describe(c.object()?)
-    } else if c.take("SHOW CREATE TABLE") {
-        Statement::ShowCreateTable(c.object()?)
-    } else if c.take("SHOW PARTITIONS") {
-        Statement::ShowPartitions(c.object()?)
-    } else if c.take("DESCRIBE") || c.take("DESC") {
-        let _ = c.take("TABLE");
-        Statement::Describe(c.object()?)
-    } else {
-        return Ok(None);
-    };
-    c.end()?;
-    Ok(Some(statement))
-}
-
-pub(super) fn insert(mut c: Cursor<'_>, tokens: &[Token]) -> Result<Statement> {
+pub(super) fn insert(mut c: Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<Statement> {
     let overwrite = c.take("OVERWRITE");
     if !overwrite {
         c.require("INTO")?;
@@ -270,7 +366,7 @@ mod tests {
         assert_eq!(insert.table, ["db", "t"]);
         assert_eq!(insert.partition, [("dt".into(), "2026-01-01".into()), ("h".into(), "3".into())]);
         assert_eq!(insert.columns, ["a", "b"]);
-        let text: String = insert.query.iter().map(Token::to_string).collect();
+        let text: String = insert.query.iter().map(ToString::to_string).collect();
         assert_eq!(text, "SELECT 1, 2");
     }
 
@@ -306,7 +402,8 @@ mod tests {
 
     #[test]
     fn queries_are_left_alone() {
-        for sql in ["SELECT 1", "WITH a AS (SELECT 1) SELECT * FROM a", "EXPLAIN SELECT 1", "DELETE FROM t WHERE a = 1"]
+        for sql in
+            ["SELECT 1", "WITH a AS (SELECT 1) SELECT * FROM a", "UPDATE t SET a = 1", "DELETE FROM t WHERE a = 1"]
         {
             assert!(matches!(one(sql), Ok(Statement::Other(_))), "{sql}");
         }

@@ -11,6 +11,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use linn::core::system::{ChangeLog, Log};
 use linn::{Result, Table};
 
+use super::metrics::ScanMetrics;
 use super::partition::{Pushdown, Taken};
 use super::scan::ScanExec;
 use crate::error::theirs;
@@ -61,9 +62,10 @@ impl TableProvider for LogTable {
             Some(pushdown) => pushdown.take(state, filters)?,
             None => Taken::default(),
         };
-        let log = ChangeLog::open(self.log, &self.table, projection.map(Vec::as_slice)).map_err(theirs)?;
+        let metrics = ScanMetrics::default();
+        let log = ChangeLog::open(self.log, &metrics.of(&self.table), projection.map(Vec::as_slice)).map_err(theirs)?;
         let target = state.config().target_partitions();
-        let plan = ScanExec::plan_log(self.table.name(), log, taken, target).await.map_err(theirs)?;
+        let plan = ScanExec::plan_log(self.table.name(), log, taken, target, metrics).await.map_err(theirs)?;
         Ok(Arc::new(plan))
     }
 

@@ -5,6 +5,7 @@ mod dynamic;
 mod filter;
 mod log;
 mod maybe;
+mod metrics;
 mod partition;
 mod place;
 mod pruned;

@@ -14,7 +14,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
-use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{StreamExt, TryStreamExt};
@@ -28,6 +28,7 @@ use linn::{Result, Split, Table};
 
 use super::dynamic::DynamicFilters;
 use super::filter::all;
+use super::metrics::ScanMetrics;
 use super::partition::Taken;
 use super::pruned::Pruned;
 use super::reading::Reading;
@@ -47,7 +48,7 @@ pub(crate) struct ScanExec {
     dynamic: DynamicFilters,
     properties: Arc<PlanProperties>,
     statistics: Arc<Statistics>,
-    metrics: ExecutionPlanMetricsSet,
+    metrics: Arc<ScanMetrics>,
 }
 
 /// What is read of a split.
@@ -77,15 +78,24 @@ impl Rows {
 
 impl ScanExec {
     /// Plans a scan of a log: filters leave out files, not rows.
-    pub(super) async fn plan_log(name: &str, log: ChangeLog, taken: Taken, target: usize) -> Result<Self> {
+    pub(super) async fn plan_log(
+        name: &str,
+        log: ChangeLog,
+        taken: Taken,
+        target: usize,
+        metrics: ScanMetrics,
+    ) -> Result<Self> {
         let pruned = Pruned::of(&taken);
         let scan = pruned.tallied(log.scan(all(taken.scan)));
-        let partitions = deal(scan.plan().await?.splits, target.max(1));
+        let splits = scan.plan().await?.splits;
+        metrics.planned(splits.iter());
+        let partitions = deal(splits, target.max(1));
         let schema = Arc::clone(log.schema());
         let statistics = Arc::new(Statistics::new_unknown(&schema));
         let equivalence = EquivalenceProperties::new(schema);
         let dynamic = DynamicFilters::nothing();
-        Ok(Self::of(name, Rows::Log(log), partitions, equivalence, statistics, dynamic).pruned(pruned))
+        let plan = Self::of(name, Rows::Log(log), partitions, equivalence, statistics, dynamic);
+        Ok(Self { pruned, metrics: Arc::new(metrics), ..plan })
     }
 
     fn of(
@@ -111,7 +121,7 @@ impl ScanExec {
             dynamic,
             properties: Arc::new(properties),
             statistics,
-            metrics: ExecutionPlanMetricsSet::new(),
+            metrics: Arc::default(),
         }
     }
 
@@ -123,7 +133,9 @@ impl ScanExec {
         limit: Option<usize>,
         target: usize,
     ) -> Result<Self> {
-        let (table, pruned, condition) = (&layer.table, Pruned::of(&taken), taken.text.join(" AND "));
+        let metrics = ScanMetrics::default();
+        let table = &metrics.of(&layer.table);
+        let (pruned, condition) = (Pruned::of(&taken), taken.text.join(" AND "));
         let filtered = !taken.rows.is_empty();
         let read = table.read().fields(fields.clone()).filter(all(taken.rows)).limit(limit).build()?;
         let mut scan = pruned.tallied(table.scan().with_statistics());
@@ -138,6 +150,7 @@ impl ScanExec {
         }
         let splits = scan.plan().await?.splits;
         let statistics = Arc::new(statistics(table, &fields, &splits, filtered)?);
+        metrics.planned(splits.iter());
         let partitions = deal(splits, target.max(1));
         let schema = Arc::clone(read.schema());
         let mut equivalence = EquivalenceProperties::new(Arc::clone(&schema));
@@ -146,11 +159,7 @@ impl ScanExec {
         }
         let dynamic = DynamicFilters::none(table)?;
         let plan = Self::of(table.name(), Rows::Table(read), partitions, equivalence, statistics, dynamic);
-        Ok(Self { condition, ..plan.pruned(pruned) })
-    }
-
-    fn pruned(self, pruned: Pruned) -> Self {
-        Self { pruned, ..self }
+        Ok(Self { condition, pruned, metrics: Arc::new(metrics), ..plan })
     }
 
     /// What is read.
@@ -279,9 +288,9 @@ impl ExecutionPlan for ScanExec {
     fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
         let splits = self.partitions.get(partition).cloned().unwrap_or_default();
         let rows = self.rows.clone();
-        let metrics = BaselineMetrics::new(&self.metrics, partition);
+        let metrics = self.metrics.of_partition(partition);
         let mut chosen = self.dynamic.over(&splits).map_err(theirs)?;
-        let left_out = MetricBuilder::new(&self.metrics).counter("splits_pruned", partition);
+        let left_out = self.metrics.splits_pruned(partition);
         let batches = futures::stream::iter(splits.into_iter().enumerate()).then(move |(at, split)| {
             let wanted = chosen.has(at);
             left_out.add(usize::from(!wanted));
@@ -293,16 +302,12 @@ impl ExecutionPlan for ScanExec {
                 }
             }
         });
-        let batches = batches.try_flatten().map(move |batch| {
-            let batch = batch.map_err(theirs)?;
-            metrics.record_output(batch.num_rows());
-            Ok(batch)
-        });
+        let batches = metrics.measured(batches.try_flatten().map_err(theirs));
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(self.rows.schema()), batches)))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
+        Some(self.metrics.now())
     }
 
     fn partition_statistics(&self, partition: Option<usize>) -> DfResult<Arc<Statistics>> {

@@ -12,6 +12,7 @@ use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Statement as Ast, TableFactor, TableWithJoins, Update,
 };
+use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use futures::StreamExt;
 use linn::format::types::RowKind;
 use linn::{Error, ErrorKind, Identifier, Result, Table};
@@ -21,6 +22,7 @@ use super::insert::{fitted, write};
 use super::number::Goals;
 use super::place::{self, Changed};
 use super::query::{frame, frame_over};
+use super::source::suggested;
 use crate::error::ours;
 use crate::parse::TableOptions;
 use crate::provider::{FILE, POSITION, PlacedTable, TARGET, open_table};
@@ -140,6 +142,8 @@ pub(super) async fn target(
     }
     let parts: Vec<String> = name.0.iter().filter_map(|p| p.as_ident()).map(|i| i.value.clone()).collect();
     let table = open_target(session, &parts, options).await?;
+    let plain: Vec<String> = parts.iter().map(|part| options.unmark(part).0.to_owned()).collect();
+    session.settings().writable(&session.identifier(&plain)?)?;
     let bare = parts.last().map(|last| options.unmark(last).0).unwrap_or_default();
     let called = match (alias, table.schema().is_primary_key_table()) {
         (Some(alias), true) => format!("{name} AS {}", alias.name),
@@ -162,7 +166,11 @@ pub(super) async fn open_target(session: &Session, parts: &[String], options: &T
     if let Some(system) = &id.system {
         return Err(Error::invalid(format!("{system} is a system table, which cannot be written")).with("table", &id));
     }
-    open_table(session.catalog(), &id, given.as_ref()).await
+    let given = session.settings().of(&id, given.as_ref());
+    match open_table(session.catalog(), &id, given.as_ref()).await {
+        Err(e) if e.kind() == ErrorKind::NotFound => Err(suggested(session, &id, e).await),
+        table => table,
+    }
 }
 
 /// How often a change is made again because another commit changed the same files first.
@@ -253,7 +261,8 @@ async fn write_back(table: &Table, rows: DataFrame, kind: RowKind) -> Result<u64
 pub(super) fn query(sql: &str) -> Result<Ast> {
     let mut statements = crate::parse::split(sql)?;
     match statements.pop() {
-        Some(tokens) => super::query::parse(tokens),
+        // Where a token stands in this text says nothing about the statement's.
+        Some(tokens) => super::query::parse(tokens.into_iter().map(|t| TokenWithSpan::wrap(t.token)).collect()),
         None => Err(Error::internal("an empty query")),
     }
 }

@@ -7,7 +7,7 @@ use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch, StringArray, ne
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType as ArrowType, SchemaRef};
 use datafusion::prelude::DataFrame;
-use datafusion::sql::sqlparser::tokenizer::Token;
+use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use futures::StreamExt;
 use linn::core::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
 use linn::core::write::{Growth, TableWriter};
@@ -61,7 +61,7 @@ pub(super) async fn create_table_as(
     parts: &[String],
     mut definition: NewTable,
     if_not_exists: bool,
-    query: &[Token],
+    query: &[TokenWithSpan],
     options: &TableOptions,
 ) -> Result<Output> {
     let id = session.identifier(parts)?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{
     CatalogProvider, MemoryCatalogProvider, MemorySchemaProvider, SchemaProvider, TableProvider,
 };
@@ -15,29 +16,27 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Select, SelectItem, Statement as Ast, TableAlias, TableFactor, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::Token;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+use linn::format::suggest::did_you_mean;
 use linn::{Error, ErrorKind, Result};
 
+use super::functions::functions;
 use super::literal;
 use super::number::{self, Goals};
+use super::source::{Opened, Place};
 use crate::error::ours;
-use crate::parse::{DIALECT, TableOptions};
+use crate::file::{self, FileCall};
+use crate::parse::{DEPTH, DIALECT, TableOptions, at, named, refused};
 use crate::provider::{self, Reading};
 use crate::session::{CATALOG, Output, Session, stream};
 
-/// How deep expressions may be nested before the parser refuses.
-const DEPTH: usize = 300;
-
-pub(super) async fn run(session: &Session, tokens: Vec<Token>, options: &TableOptions) -> Result<Output> {
+pub(super) async fn run(session: &Session, tokens: Vec<TokenWithSpan>, options: &TableOptions) -> Result<Output> {
     let ast = parse(tokens)?;
     match ast {
         Ast::Update(update) => super::change::update(session, update, options).await,
         Ast::Delete(delete) => super::change::delete(session, delete, options).await,
         Ast::Merge(merge) => super::merge::merge(session, merge, options).await,
-        Ast::Explain { statement, .. } if !matches!(*statement, Ast::Query(_)) => {
-            Err(Error::unsupported("EXPLAIN of a statement that writes").with_hint("explain the query of its rows"))
-        }
-        Ast::Query(_) | Ast::Explain { .. } => {
+        Ast::Query(_) => {
             let frame = frame(session, ast, options).await?;
             let schema = Arc::clone(frame.schema().inner());
             let rows = frame.execute_stream().await.map_err(ours)?;
@@ -48,7 +47,11 @@ pub(super) async fn run(session: &Session, tokens: Vec<Token>, options: &TableOp
 }
 
 /// What a query would read of its tables.
-pub(crate) async fn readings(session: &Session, tokens: Vec<Token>, options: &TableOptions) -> Result<Vec<Reading>> {
+pub(crate) async fn readings(
+    session: &Session,
+    tokens: Vec<TokenWithSpan>,
+    options: &TableOptions,
+) -> Result<Vec<Reading>> {
     let plan = frame(session, parse(tokens)?, options).await?.create_physical_plan().await.map_err(ours)?;
     Ok(provider::readings(plan.as_ref()))
 }
@@ -58,13 +61,16 @@ fn first_words(text: &str) -> String {
 }
 
 /// Parses one statement with the library's parser.
-pub(super) fn parse(tokens: Vec<Token>) -> Result<Ast> {
-    let invalid = |e| Error::invalid(format!("SQL: {e}"));
-    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens(tokens);
-    let ast = parser.parse_statement().map_err(invalid)?;
-    match parser.next_token().token {
+pub(super) fn parse(tokens: Vec<TokenWithSpan>) -> Result<Ast> {
+    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens);
+    let ast = parser.parse_statement().map_err(|e| refused(&e))?;
+    let rest = parser.next_token();
+    match rest.token {
         Token::EOF => Ok(ast),
-        rest => Err(Error::invalid(format!("SQL: expected the end of the statement, found {:?}", rest.to_string()))),
+        token => {
+            let error = Error::invalid(format!("SQL: expected the end of the statement, found {}", named(&token)));
+            Err(at(error, rest.span.start))
+        }
     }
 }
 
@@ -77,6 +83,19 @@ pub(super) async fn frame(session: &Session, ast: Ast, options: &TableOptions) -
 /// [`provider::TARGET`].
 pub(super) async fn frame_over(
     session: &Session,
+    ast: Ast,
+    options: &TableOptions,
+    target: Option<Arc<dyn TableProvider>>,
+    goals: &Goals<'_>,
+) -> Result<DataFrame> {
+    let (opened, database) = (Opened::default(), session.database());
+    let place = Place { session, database: &database, opened: &opened, depth: 0 };
+    planned(place, ast, options, target, goals).await
+}
+
+/// The same in a place, such as inside of a view.
+pub(super) async fn planned(
+    place: Place<'_>,
     mut ast: Ast,
     options: &TableOptions,
     target: Option<Arc<dyn TableProvider>>,
@@ -84,22 +103,46 @@ pub(super) async fn frame_over(
 ) -> Result<DataFrame> {
     let doubles = literal::prepare(&mut ast);
     let mut names = Names::default();
-    let _: ControlFlow<()> = ast.visit(&mut names);
-    let context = context(session, &names, options, target).await?;
-    let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await.map_err(ours)?;
+    if let ControlFlow::Break(error) = ast.visit(&mut names) {
+        return Err(error);
+    }
+    let context = context(place, &names, options, target).await?;
+    let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await;
+    let plan = plan.map_err(|e| explained(ours(e), &context))?;
     let plan = number::settle(plan, goals, &doubles).map_err(ours)?;
     context.execute_logical_plan(plan).await.map_err(ours)
 }
 
+/// The names of the tables of a statement, without what stands behind them.
+pub(super) fn names(ast: &Ast, options: &TableOptions) -> BTreeSet<Vec<String>> {
+    let (mut ast, mut names) = (ast.clone(), Names::default());
+    let _: ControlFlow<Error> = ast.visit(&mut names);
+    let plain = |mut parts: Vec<String>| {
+        if let Some(last) = parts.last_mut() {
+            *last = options.unmark(last).0.to_owned();
+        }
+        parts
+    };
+    names.tables.into_iter().map(plain).collect()
+}
+
+/// The columns of what a name means.
+pub(super) async fn schema_of_name(session: &Session, parts: &[String]) -> Result<SchemaRef> {
+    let (opened, database) = (Opened::default(), session.database());
+    let place = Place { session, database: &database, opened: &opened, depth: 0 };
+    Ok(place.open(parts, None).await?.schema())
+}
+
 /// A context in which exactly the named tables exist.
 pub(super) async fn context(
-    session: &Session,
+    place: Place<'_>,
     names: &Names,
     options: &TableOptions,
     target: Option<Arc<dyn TableProvider>>,
 ) -> Result<SessionContext> {
+    let session = place.session;
     let catalog = MemoryCatalogProvider::new();
-    let current = session.database();
+    let current = place.database.to_owned();
     for parts in &names.tables {
         let Some((marked, _)) = parts.split_last() else { continue };
         if let Some(target) = target.as_ref().filter(|_| *parts == [provider::TARGET]) {
@@ -111,25 +154,43 @@ pub(super) async fn context(
         if let Some(last) = plain_parts.last_mut() {
             plain.clone_into(last);
         }
-        let id = session.identifier(&plain_parts)?;
-        let table = match provider::open(session.catalog(), &id, given).await {
+        let table = match place.open(&plain_parts, given).await {
             Ok(table) => table,
             // A bare name may be a common table expression; if it is none the planner says so.
             Err(e) if e.kind() == ErrorKind::NotFound && names.aliases.contains(plain) && parts.len() == 1 => continue,
-            Err(e) => return Err(e),
+            Err(e) => return Err(names.pointed(parts, e)),
         };
-        let database = if parts.len() > 1 { id.database.clone() } else { current.clone() };
-        schema_of(&catalog, &database)?.register_table(marked.clone(), table).map_err(ours)?;
+        let database = parts.iter().rev().nth(1).unwrap_or(&current);
+        schema_of(&catalog, database)?.register_table(marked.clone(), table).map_err(ours)?;
     }
     schema_of(&catalog, &current)?;
     let mut config = session.context().copied_config();
-    config.options_mut().catalog.default_schema = current;
+    config.options_mut().catalog.default_schema.clone_from(&current);
     // Which of them stay decimals is settled in the plan.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
     let state = SessionStateBuilder::new_from_existing(session.context().state()).with_config(config).build();
     let context = SessionContext::new_with_state(state);
+    functions(session).into_iter().for_each(|function| context.register_udf(function));
+    for (marked, call) in &names.files {
+        let options = session.catalog().options();
+        let table = file::open(&context, session.stores(), options, call).await?;
+        schema_of(&catalog, &current)?.register_table(marked.clone(), table).map_err(ours)?;
+    }
     context.register_catalog(CATALOG, Arc::new(catalog));
     Ok(context)
+}
+
+/// An error of planning with what may have been meant by a function.
+fn explained(error: Error, context: &SessionContext) -> Error {
+    let name = error.message().strip_prefix("SQL: there is no function ").map(str::to_owned);
+    let Some(name) = name else { return error };
+    let state = context.state();
+    let known = state.scalar_functions().keys().chain(state.aggregate_functions().keys());
+    let known = known.chain(state.window_functions().keys()).map(String::as_str);
+    match did_you_mean(&name, known) {
+        Some(hint) => error.with_hint(hint),
+        None => error.with_hint("SHOW FUNCTIONS lists them"),
+    }
 }
 
 fn schema_of(catalog: &MemoryCatalogProvider, name: &str) -> Result<Arc<dyn SchemaProvider>> {
@@ -145,14 +206,31 @@ fn schema_of(catalog: &MemoryCatalogProvider, name: &str) -> Result<Arc<dyn Sche
 #[derive(Debug, Default)]
 pub(super) struct Names {
     tables: BTreeSet<Vec<String>>,
+    /// Where each stands in the text.
+    spans: BTreeMap<Vec<String>, Location>,
     /// Names of common table expressions.
     aliases: BTreeSet<String>,
+    /// Files, by the names that stand for them.
+    files: Vec<(String, FileCall)>,
 }
 
-impl VisitorMut for Names {
-    type Break = ();
+impl Names {
+    /// An error about a table with its place in the text.
+    fn pointed(&self, parts: &[String], error: Error) -> Error {
+        match self.spans.get(parts) {
+            Some(place) => at(error, *place),
+            None => error,
+        }
+    }
+}
 
-    fn pre_visit_query(&mut self, query: &mut datafusion::sql::sqlparser::ast::Query) -> ControlFlow<()> {
+/// Stands before the number of a file; no table can have it in its name.
+const FILE: char = '\u{2}';
+
+impl VisitorMut for Names {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, query: &mut datafusion::sql::sqlparser::ast::Query) -> ControlFlow<Error> {
         if let Some(with) = &query.with {
             self.aliases.extend(with.cte_tables.iter().map(|cte| cte.alias.name.value.clone()));
         }
@@ -160,7 +238,7 @@ impl VisitorMut for Names {
     }
 
     /// Columns of one SELECT need different names; equal expressions get a number.
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for item in &mut select.projection {
             let SelectItem::UnnamedExpr(expr) = item else { continue };
@@ -178,8 +256,24 @@ impl VisitorMut for Names {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        let TableFactor::Table { name, alias, args: None, .. } = factor else { return ControlFlow::Continue(()) };
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
+        let call = match file::called(factor) {
+            Ok(call) => call,
+            Err(e) => return ControlFlow::Break(e),
+        };
+        let TableFactor::Table { name, alias, args, .. } = factor else { return ControlFlow::Continue(()) };
+        if let Some(call) = call {
+            let marked = format!("{FILE}{}", self.files.len());
+            let called = Ident::with_quote('"', call.name.clone());
+            alias.get_or_insert(TableAlias { explicit: true, name: called, columns: Vec::new(), at: None });
+            *name = Ident::with_quote('"', marked.clone()).into();
+            *args = None;
+            self.files.push((marked, call));
+            return ControlFlow::Continue(());
+        }
+        if args.is_some() {
+            return ControlFlow::Continue(());
+        }
         let parts: Vec<String> =
             name.0.iter().filter_map(|part| part.as_ident()).map(|ident| ident.value.clone()).collect();
         if let Some((plain, _)) = parts.last().and_then(|last| last.split_once('\u{1}'))
@@ -187,6 +281,9 @@ impl VisitorMut for Names {
         {
             let name = Ident::with_quote('"', plain);
             *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+        }
+        if let Some(first) = name.0.first().and_then(|part| part.as_ident()) {
+            self.spans.entry(parts.clone()).or_insert(first.span.start);
         }
         self.tables.insert(parts);
         ControlFlow::Continue(())

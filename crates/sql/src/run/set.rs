@@ -1,6 +1,7 @@
 //! Statement sets: INSERTs that run together. What their queries have in common runs once, the rows of all that go to one table
 //! go through one writer, and each table gets one commit, when the rows of all are written.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
@@ -23,6 +24,7 @@ use super::literal;
 use super::number::{self, Goals};
 use super::query::{Names, context, parse};
 use super::show::rows;
+use super::source::{self, Place};
 use crate::error::ours;
 use crate::parse::{Insert, SetInsert, TableOptions};
 use crate::session::{Output, Session};
@@ -117,7 +119,9 @@ impl Opened {
         let fields = named_fields(&table, &insert.columns, &insert.partition);
         literal::fit_values(&mut query, &fields.iter().collect::<Vec<_>>());
         let doubles = literal::prepare(&mut query);
-        let _: std::ops::ControlFlow<()> = query.visit(&mut self.names);
+        if let ControlFlow::Break(error) = query.visit(&mut self.names) {
+            return Err(error);
+        }
         let same = |other: &Table| {
             (other.path(), other.branch(), other.options()) == (table.path(), table.branch(), table.options())
         };
@@ -151,7 +155,9 @@ async fn plan(session: &Session, inserts: Vec<SetInsert>, options: &TableOptions
     }
     let Opened { targets, names } = opened;
     one_commit_each(&targets)?;
-    let context = context(session, &names, options, None).await?;
+    let (sources, database) = (source::Opened::default(), session.database());
+    let place = Place { session, database: &database, opened: &sources, depth: 0 };
+    let context = context(place, &names, options, None).await?;
     let state = context.state();
     let (mut plans, mut columns) = (Vec::with_capacity(parsed.len()), Vec::with_capacity(parsed.len()));
     for one in &parsed {

@@ -8,23 +8,33 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
 use linn::core::system::{GLOBAL, global_names};
 use linn::format::schema::TableSchema;
-use linn::{Identifier, Result};
+use linn::{Error, ErrorKind, Identifier, Result, Table};
 
 use super::change::quoted;
+use super::kind::spelled;
+use super::query::schema_of_name;
+use super::source::suggested;
 use crate::parse::Statement;
 use crate::provider::open_table;
-use crate::session::{Output, Session};
+use crate::session::{Output, Session, TEMPORARY, View};
 
 pub(super) async fn run(session: &Session, statement: Statement) -> Result<Output> {
     let catalog = session.catalog();
     match statement {
         Statement::ShowDatabases => rows(&["database"], [catalog.list_databases().await?]),
         Statement::ShowTables { database, like } => {
+            let of_session = database.is_none();
             let database = database.unwrap_or_else(|| session.database());
             let mut tables = match database == GLOBAL {
                 true => global_names(&**catalog).into_iter().map(str::to_owned).collect(),
                 false => catalog.list_tables(&database).await?,
             };
+            if of_session {
+                tables.extend(session.temporary().tables());
+                tables.extend(session.temporary().views().into_iter().map(|(name, _)| name));
+                tables.sort_unstable();
+                tables.dedup();
+            }
             if let Some(pattern) = like {
                 let names = StringArray::from(tables.clone());
                 let matches = datafusion::arrow::compute::like(&names, &StringArray::new_scalar(&pattern))?;
@@ -35,11 +45,22 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
         }
         Statement::ShowCreateTable(parts) => {
             let id = session.identifier(&parts)?;
-            let table = catalog.table(&id).await?;
+            if let Some(view) = view(session, &id) {
+                let query: String = view.query.iter().map(ToString::to_string).collect();
+                let sql = format!("CREATE TEMPORARY VIEW {} AS {}", quoted(&id.table), query.trim());
+                return rows(&["statement"], [vec![sql]]);
+            }
+            if let Some(system) = &id.system {
+                return Err(Error::invalid(format!("{system} is a system table, which no statement creates"))
+                    .with("table", &id)
+                    .with_hint(format!("DESCRIBE {id} shows its columns")));
+            }
+            let table = open_named(session, &id).await?;
             rows(&["statement"], [vec![create_statement(&id, table.schema())]])
         }
         Statement::ShowPartitions(parts) => {
-            let table = open_table(catalog, &session.identifier(&parts)?, None).await?;
+            let id = session.identifier(&parts)?;
+            let table = open_named(session, &id).await?;
             rows(&["partition"], [table.scan().partition_names().await?])
         }
         Statement::Describe(parts) => describe(session, &parts).await,
@@ -49,14 +70,14 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
 
 async fn describe(session: &Session, parts: &[String]) -> Result<Output> {
     let id = session.identifier(parts)?;
-    if id.system.is_some() || id.database == GLOBAL {
-        let provider = crate::provider::open(session.catalog(), &id, None).await?;
-        let schema = provider.schema();
+    let information = id.database == "information_schema";
+    if id.system.is_some() || id.database == GLOBAL || information || view(session, &id).is_some() {
+        let schema = schema_of_name(session, parts).await?;
         let names = schema.fields().iter().map(|f| f.name().clone()).collect();
-        let types = schema.fields().iter().map(|f| f.data_type().to_string()).collect();
+        let types = schema.fields().iter().map(|f| spelled(f.data_type())).collect();
         return rows(&["column", "type"], [names, types]);
     }
-    let table = open_table(session.catalog(), &id, None).await?;
+    let table = open_named(session, &id).await?;
     let schema = table.schema();
     let key = |name: &String| match (schema.primary_keys.contains(name), schema.partition_keys.contains(name)) {
         (true, true) => "primary, partition",
@@ -75,6 +96,20 @@ async fn describe(session: &Session, parts: &[String]) -> Result<Output> {
             column(&|f| f.description.clone().unwrap_or_default()),
         ],
     )
+}
+
+/// The view that a name means.
+fn view(session: &Session, id: &Identifier) -> Option<Arc<View>> {
+    let plain = id.database == TEMPORARY && id.system.is_none() && id.branch.is_none();
+    plain.then(|| session.temporary().view(&id.table)).flatten()
+}
+
+/// Opens a table to be shown.
+async fn open_named(session: &Session, id: &Identifier) -> Result<Table> {
+    match open_table(session.catalog(), id, None).await {
+        Err(e) if e.kind() == ErrorKind::NotFound => Err(suggested(session, id, e).await),
+        table => table,
+    }
 }
 
 /// The statement that makes a table like this one.

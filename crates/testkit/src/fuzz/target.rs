@@ -194,7 +194,7 @@ fn data(format: &str, bytes: &[u8]) {
     let source = Arc::new(Memory(Bytes::copy_from_slice(bytes)));
     let all = key_value_batch_fields(&data_fields());
     for fields in [all.clone(), all[5..6].to_vec()] {
-        let read = FileRead { fields, filter: None, exact_filter: false, deleted: None, batch_size: 64 };
+        let read = FileRead { fields, filter: None, exact_filter: false, deleted: None, batch_size: 64, counts: None };
         block_on(async {
             let Ok(stream) = format.read(source.clone(), read).await else { return };
             stream.try_for_each(|_| async { Ok(()) }).await.ok();

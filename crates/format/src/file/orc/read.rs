@@ -85,6 +85,10 @@ impl Reader {
         let selection = Selection::new(&read);
         let schema = selection.schema(|name| children.iter().any(|c| c.name() == name))?;
         let batch_size = read.batch_size.max(1);
+        if let Some(counts) = &read.counts {
+            let stripes = metadata.stripe_metadatas().len();
+            counts.note(stripes, stripes);
+        }
         Ok(Self {
             source,
             metadata,

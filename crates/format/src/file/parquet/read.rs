@@ -36,7 +36,10 @@ pub(super) async fn stream(file: Arc<dyn RangeReader>, mut read: FileRead) -> Re
         parts = parts_of(&opened)?;
     }
     let Open { source, metadata } = opened;
-    let Parts { parts, batch_rows, .. } = parts;
+    let Parts { parts, batch_rows, groups, .. } = parts;
+    if let Some(counts) = &read.counts {
+        counts.note(groups, metadata.metadata().num_row_groups());
+    }
     let batches = futures::stream::iter(parts).then(move |part| {
         let builder = ParquetRecordBatchStreamBuilder::new_with_metadata(source.clone(), metadata.clone());
         let is_window = part.rows.is_some();
@@ -65,6 +68,8 @@ struct Part {
 
 struct Parts {
     parts: Vec<Part>,
+    /// How many row groups they are of.
+    groups: usize,
     /// Rows in a batch.
     batch_rows: usize,
     /// Whether rows are so large that pages are fetched when their turn comes, where an index says where they are.
@@ -84,14 +89,16 @@ fn parts(metadata: &ArrowReaderMetadata, read: &FileRead) -> Result<Parts> {
     let batch_rows = (BATCH_BYTES / row).clamp(1, read.batch_size.max(1));
     let wants_index = row >= LARGE_ROW;
     if !wants_index || metadata.offset_index().is_none() {
-        return Ok(Parts { parts: vec![Part { groups, rows: None }], batch_rows, wants_index });
+        let count = groups.len();
+        return Ok(Parts { parts: vec![Part { groups, rows: None }], groups: count, batch_rows, wants_index });
     }
     let windows = |group: usize| {
         let rows = rows_of(metadata, group);
         let window = move |start| Part { groups: vec![group], rows: Some(start..rows.min(start + batch_rows)) };
         (0..rows).step_by(batch_rows).map(window)
     };
-    Ok(Parts { parts: groups.iter().copied().flat_map(windows).collect(), batch_rows, wants_index })
+    let parts = groups.iter().copied().flat_map(windows).collect();
+    Ok(Parts { parts, groups: groups.len(), batch_rows, wants_index })
 }
 
 fn rows_of(metadata: &ParquetMetaData, group: usize) -> usize {

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use linn::format::suggest::did_you_mean;
 use linn::{Error, Identifier, Options, Result, Table};
 
 use crate::parse::CallArgument;
@@ -29,8 +30,13 @@ impl Arguments {
             };
             let Some(parameter) = parameter else {
                 return Err(Error::invalid(format!("sys.{procedure} takes no such argument"))
-                    .with("argument", argument.name.unwrap_or_else(|| format!("number {}", at + 1)))
-                    .with_hint(format!("it takes {}", parameters.join(", "))));
+                    .with("argument", argument.name.clone().unwrap_or_else(|| format!("number {}", at + 1)))
+                    .with_hint(
+                        match argument.name.and_then(|name| did_you_mean(&name, parameters.iter().copied())) {
+                            Some(hint) => hint,
+                            None => format!("it takes {}", parameters.join(", ")),
+                        },
+                    ));
             };
             if values.iter().any(|(p, _)| p == parameter) {
                 return Err(Error::invalid("an argument is given twice").with("argument", parameter));
@@ -71,7 +77,9 @@ impl Arguments {
 
     /// The table of the argument `table`, with options for this call.
     pub(super) async fn table(&self, session: &Session, options: Option<&Options>) -> Result<Table> {
-        open_table(session.catalog(), &self.identifier(session)?, options).await
+        let id = self.identifier(session)?;
+        let options = session.settings().of(&id, options);
+        open_table(session.catalog(), &id, options.as_ref()).await
     }
 
     /// `k=v,k=v` as options.

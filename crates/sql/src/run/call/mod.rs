@@ -12,6 +12,7 @@ mod rollback;
 mod tag;
 
 use futures::future::BoxFuture;
+use linn::format::suggest::did_you_mean;
 use linn::{Error, Result};
 
 use arguments::Arguments;
@@ -41,14 +42,19 @@ pub(crate) fn procedures() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().copied().flatten().map(|procedure| procedure.name)
 }
 
+/// All procedures with their parameters.
+pub(super) fn signatures() -> Vec<(String, String)> {
+    let all = GROUPS.iter().copied().flatten();
+    all.map(|p| (format!("sys.{}", p.name), p.parameters.join(", "))).collect()
+}
+
 pub(super) async fn call(session: &Session, name: &[String], arguments: Vec<CallArgument>) -> Result<Output> {
     let called = name.last().map(String::as_str).unwrap_or_default();
     let all = || GROUPS.iter().copied().flatten();
     let Some(procedure) = all().find(|p| p.name.eq_ignore_ascii_case(called)) else {
-        let mut known: Vec<String> = all().map(|p| format!("sys.{}", p.name)).collect();
-        known.sort_unstable();
+        let hint = did_you_mean(called, all().map(|p| p.name));
         return Err(Error::unsupported(format!("the procedure sys.{called}"))
-            .with_hint(format!("there is {}", known.join(", "))));
+            .with_hint(hint.unwrap_or_else(|| "SHOW PROCEDURES lists them".to_owned())));
     };
     let arguments = Arguments::bind(procedure.name, procedure.parameters, arguments)?;
     (procedure.run)(session, &arguments).await

@@ -82,7 +82,14 @@ impl Write for Sink {
 }
 
 pub(super) fn file_read(fields: &[DataField]) -> FileRead {
-    FileRead { fields: fields.to_vec(), filter: None, exact_filter: false, deleted: None, batch_size: 1024 }
+    FileRead {
+        fields: fields.to_vec(),
+        filter: None,
+        exact_filter: false,
+        deleted: None,
+        batch_size: 1024,
+        counts: None,
+    }
 }
 
 pub(super) fn read(file: &Arc<Memory>, read: FileRead) -> Result<Vec<RecordBatch>> {

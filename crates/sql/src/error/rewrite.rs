@@ -1,0 +1,243 @@
+//! The library's messages in the words of SQL: no names of its types, kinds, rules or settings.
+
+/// What begins a message of the library and says nothing.
+const PREFIXES: [&str; 22] = [
+    "Error during planning: ",
+    "Schema error: ",
+    "SQL error: ",
+    "Arrow error: ",
+    "Parquet error: ",
+    "Execution error: ",
+    "Invalid or Unsupported Configuration: ",
+    "This feature is not implemented: ",
+    "External error: ",
+    "Resources exhausted: ",
+    "Optimizer rule 'simplify_expressions' failed",
+    "Optimizer rule 'type_coercion' failed",
+    "Optimizer rule 'optimize_projections' failed",
+    "type_coercion",
+    "caused by",
+    "Invalid argument error: ",
+    "Cast error: ",
+    "Parser error: ",
+    "Compute error: ",
+    "Arithmetic overflow: ",
+    "Internal error: ",
+    "\n",
+];
+
+/// The beginning of a message, and what is said for it; `{}` takes what follows, up to the second text.
+const MESSAGES: [(&str, &str, &str); 19] = [
+    ("Invalid function '", "'", "there is no function {}"),
+    ("table '", "' not found", "there is no table {}"),
+    ("Cannot infer common argument type for comparison operation ", "", "values of these types cannot be compared: {}"),
+    ("Cannot coerce arithmetic expression ", " to valid types", "there is no such arithmetic: {}"),
+    ("Cannot get result type for arithmetic operation ", "", "there is no such arithmetic: {}"),
+    ("Divide by zero error", "", "division by zero"),
+    ("Divide by zero", "", "division by zero"),
+    (
+        "Column in SELECT must be in GROUP BY or an aggregate function: ",
+        "",
+        "a column of SELECT is neither in GROUP BY nor in an aggregate function: {}",
+    ),
+    (
+        "Column in HAVING must be in GROUP BY or an aggregate function: ",
+        "",
+        "a column of HAVING is neither in GROUP BY nor in an aggregate function: {}",
+    ),
+    (
+        "Column in ORDER BY must be in GROUP BY or an aggregate function: ",
+        "",
+        "a column of ORDER BY is neither in GROUP BY nor in an aggregate function: {}",
+    ),
+    (
+        "UNION queries have different number of columns: ",
+        "",
+        "the queries of UNION give different numbers of columns: {}",
+    ),
+    ("Cannot create filter with non-boolean predicate ", "", "a condition is not true or false: {}"),
+    ("Filter predicate must return BOOLEAN values, got ", "", "a condition is of type {}, not BOOLEAN"),
+    ("WITH query name ", " specified more than once", "two common table expressions are called {}"),
+    ("Subquery returned more than one row", "", "a subquery that stands for a value gave several rows"),
+    (
+        "Correlated scalar subquery must be aggregated to return at most one row",
+        "",
+        "a subquery that stands for a value may give several rows; aggregate it or add LIMIT 1",
+    ),
+    ("Cannot cast string ", "", "a text cannot be cast: {}"),
+    ("Overflow happened on: ", "", "the result is out of range: {}"),
+    ("Failed to allocate additional ", "", "the query needs more memory than it may have: {}"),
+];
+
+/// The library's names of types, and SQL's.
+const TYPES: [(&str, &str); 24] = [
+    ("Utf8View", "STRING"),
+    ("LargeUtf8", "STRING"),
+    ("Utf8", "STRING"),
+    ("BinaryView", "BYTES"),
+    ("LargeBinary", "BYTES"),
+    ("FixedSizeBinary", "BYTES"),
+    ("Binary", "BYTES"),
+    ("Int8", "TINYINT"),
+    ("Int16", "SMALLINT"),
+    ("Int32", "INT"),
+    ("Int64", "BIGINT"),
+    ("UInt8", "SMALLINT"),
+    ("UInt16", "INT"),
+    ("UInt32", "BIGINT"),
+    ("UInt64", "DECIMAL(20, 0)"),
+    ("Float16", "FLOAT"),
+    ("Float32", "FLOAT"),
+    ("Float64", "DOUBLE"),
+    ("Boolean", "BOOLEAN"),
+    ("Date32", "DATE"),
+    ("Date64", "DATE"),
+    ("Decimal128", "DECIMAL"),
+    ("Decimal256", "DECIMAL"),
+    ("Null", "NULL"),
+];
+
+/// Types whose arguments are the library's own: what stands in parentheses goes.
+const WITH_ARGUMENTS: [(&str, &str); 6] = [
+    ("Timestamp(", "TIMESTAMP"),
+    ("Time32(", "TIME"),
+    ("Time64(", "TIME"),
+    ("Interval(", "INTERVAL"),
+    ("Duration(", "INTERVAL"),
+    ("Dictionary(", "STRING"),
+];
+
+/// A message of the library as ours: its meaning first, small letter at the begin, no full stop.
+pub(super) fn in_words(message: &str) -> String {
+    let mut text = message.trim();
+    // Advice about the library's settings, and lines for its developers.
+    for end in [
+        "\nHint:",
+        "\nThis issue was likely caused",
+        "\nBacktrace",
+        "\n\nbacktrace",
+        ". You can set",
+        " (set `datafusion",
+    ] {
+        text = text.split(end).next().unwrap_or(text);
+    }
+    let mut old = "";
+    while old != text {
+        old = text;
+        for prefix in PREFIXES {
+            text = text.strip_prefix(prefix).unwrap_or(text).trim();
+        }
+    }
+    let text = match MESSAGES.iter().find_map(|(begin, end, ours)| Some((text.strip_prefix(begin)?, end, ours))) {
+        Some((rest, end, ours)) if end.is_empty() => ours.replace("{}", rest.trim()),
+        Some((rest, end, ours)) => ours.replace("{}", rest.split(*end).next().unwrap_or(rest).trim()),
+        None => text.to_owned(),
+    };
+    small(&unmarked(&typed(&text)))
+}
+
+/// The names of types in SQL, outside of quotes.
+fn typed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut rest, mut quote) = (text, None);
+    let mut inside = false;
+    while let Some(c) = rest.chars().next() {
+        if let Some(open) = quote {
+            quote = (c != open).then_some(open);
+        } else if matches!(c, '\'' | '"') && !inside {
+            quote = Some(c);
+        } else if !inside && c.is_ascii_uppercase() {
+            if let Some((begin, ours)) = WITH_ARGUMENTS.iter().find(|(begin, _)| rest.starts_with(begin)) {
+                out.push_str(ours);
+                rest = behind(rest.get(begin.len()..).unwrap_or_default());
+                continue;
+            }
+            let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+            match TYPES.iter().find(|(name, _)| *name == word) {
+                Some((_, ours)) => out.push_str(ours),
+                None => out.push_str(word),
+            }
+            rest = rest.get(word.len()..).unwrap_or_default();
+            continue;
+        }
+        inside = c.is_alphanumeric() || c == '_';
+        out.push(c);
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    }
+    out
+}
+
+/// What is behind the parenthesis that closes one that is open.
+fn behind(text: &str) -> &str {
+    let mut depth = 1usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return text.get(at + 1..).unwrap_or_default();
+        }
+    }
+    ""
+}
+
+/// Names of tables without the marks that they have here, and without the catalog's name, which nobody wrote.
+fn unmarked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if matches!(c, '\u{1}' | '\u{2}') {
+            while chars.peek().is_some_and(char::is_ascii_digit) {
+                chars.next();
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out.replace("there is no table linn.", "there is no table ")
+}
+
+fn small(text: &str) -> String {
+    let text = text.trim().trim_end_matches('.');
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) if chars.clone().next().is_some_and(char::is_lowercase) => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_in_the_words_of_sql() {
+        for (theirs, expected) in [
+            ("Error during planning: Invalid function 'fooo'.\nDid you mean 'floor'?", "there is no function fooo"),
+            ("table 'linn.default.t' not found", "there is no table default.t"),
+            (
+                "Cannot infer common argument type for comparison operation Time32(Millisecond) = List(Int64)",
+                "values of these types cannot be compared: TIME = List(BIGINT)",
+            ),
+            (
+                "type_coercion\ncaused by\nError during planning: Cannot coerce arithmetic expression Utf8 + Boolean to valid types",
+                "there is no such arithmetic: STRING + BOOLEAN",
+            ),
+            ("Cannot cast string 'Utf8' to value of Int32 type", "a text cannot be cast: 'Utf8' to value of INT type"),
+            ("Arrow error: Divide by zero error", "division by zero"),
+            (
+                "Cast error: Cannot cast string 'a' to value of Timestamp(Nanosecond, Some(\"+00:00\")) type",
+                "a text cannot be cast: 'a' to value of TIMESTAMP type",
+            ),
+            ("Something else. You can set datafusion.x to y", "something else"),
+            ("NULL is no value", "NULL is no value"),
+            ("MyInt64 in t\u{1}3", "MyInt64 in t"),
+        ] {
+            assert_eq!(in_words(theirs), expected, "{theirs}");
+        }
+    }
+}

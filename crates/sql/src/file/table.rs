@@ -1,0 +1,235 @@
+//! Files as a table: Parquet and Arrow by DataFusion's readers, text by ours, many files as one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::catalog::{Session as DfSession, TableProvider};
+use datafusion::datasource::file_format::FileFormat as DfFormat;
+use datafusion::datasource::file_format::arrow::ArrowFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::context::SessionContext;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
+use futures::{StreamExt, TryStreamExt, stream};
+use linn::format::types::{DataField, arrow_schema};
+use linn::{Error, Options, Result};
+use tokio::runtime::Handle;
+use url::Url;
+
+use super::aside::aside;
+use super::bytes::{failed, open as open_bytes};
+use super::call::FileCall;
+use super::csv::{self, Wanted};
+use super::json::{self, Unlisted};
+use super::options::{FileFormat, FileOptions};
+use super::place::{FILES, Place, Stores};
+use super::store::Readable;
+use crate::error::{ours, theirs};
+
+/// Files whose schemas are read at a time.
+const AT_ONCE: usize = 16;
+
+/// Opens files as a table of a query in `context`.
+///
+/// # Errors
+/// `NotFound` without a file, and what reading the begin of files yields.
+pub(crate) async fn open(
+    context: &SessionContext,
+    stores: &Stores,
+    given: &Options,
+    call: &FileCall,
+) -> Result<Arc<dyn TableProvider>> {
+    let mut places: Vec<Place> = Vec::new();
+    for path in &call.paths {
+        places.extend(stores.find(path, given).await?);
+    }
+    let Some(first) = places.first() else { return Err(Error::not_found("there is no such file")) };
+    let format = call.options.format.or_else(|| FileFormat::of_path(&first.path));
+    let format = format.ok_or_else(|| {
+        Error::invalid("the name of the file does not tell its format")
+            .with("file", &first.uri)
+            .with_hint("say it: (FORMAT csv), or read_csv('…')")
+    })?;
+    match format {
+        FileFormat::Parquet => listed(context, &places, Arc::new(ParquetFormat::default())).await,
+        FileFormat::Arrow => listed(context, &places, Arc::new(ArrowFormat)).await,
+        FileFormat::Csv | FileFormat::Json => texts(places, format, &call.options).await,
+    }
+}
+
+/// Files that DataFusion reads.
+async fn listed(
+    context: &SessionContext,
+    places: &[Place],
+    format: Arc<dyn DfFormat>,
+) -> Result<Arc<dyn TableProvider>> {
+    let options = ListingOptions::new(format).with_file_extension("");
+    let mut urls = Vec::with_capacity(places.len());
+    let mut named = Vec::with_capacity(places.len());
+    for place in places {
+        let url = url(context, place)?;
+        named.push((url.clone(), place.uri.clone()));
+        urls.push(url);
+    }
+    let shared = Arc::new((context.state(), options.clone()));
+    let schemas = stream::iter(named).map(move |(url, uri)| {
+        let shared = Arc::clone(&shared);
+        async move {
+            let schema = shared.1.infer_schema(&shared.0, &url).await;
+            schema.map_err(|e| ours(e).with("file", uri))
+        }
+    });
+    let schemas: Vec<SchemaRef> = schemas.buffered(AT_ONCE).try_collect().await?;
+    let plain = |schema: &SchemaRef| Schema::new(schema.fields().clone());
+    let schema = Schema::try_merge(schemas.iter().map(plain))
+        .map_err(|e| Error::invalid("the files have columns of one name and several types").with_source(e))?;
+    let config =
+        ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(Arc::new(schema));
+    Ok(Arc::new(ListingTable::try_new(config).map_err(ours)?))
+}
+
+/// The place as DataFusion knows it, its store registered.
+fn url(context: &SessionContext, place: &Place) -> Result<ListingTableUrl> {
+    let internal = || Error::internal("a path is no URL").with("file", &place.uri);
+    let host = if place.store.is_empty() { "local" } else { &place.store };
+    let mut url = Url::parse(&format!("{FILES}://{host}/")).map_err(|_| internal())?;
+    context.register_object_store(&url, Arc::new(Readable::new(Arc::clone(&place.storage))));
+    let mut segments = url.path_segments_mut().map_err(|()| internal())?;
+    segments.clear().extend(place.path.split('/'));
+    drop(segments);
+    ListingTableUrl::try_new(url, None).map_err(ours)
+}
+
+/// Files of text.
+async fn texts(places: Vec<Place>, format: FileFormat, options: &FileOptions) -> Result<Arc<dyn TableProvider>> {
+    for place in &places {
+        options.packing(&place.path)?;
+    }
+    let fields = match (options.columns.as_slice(), places.first()) {
+        ([], Some(first)) => inferred(first.clone(), format, options.clone()).await?,
+        (given, _) => given.to_vec(),
+    };
+    let schema = arrow_schema(&fields)?;
+    Ok(Arc::new(TextFiles { places, format, options: options.clone(), fields, schema }))
+}
+
+async fn inferred(place: Place, format: FileFormat, options: FileOptions) -> Result<Vec<DataField>> {
+    let handle = Handle::current();
+    let task = tokio::task::spawn_blocking(move || {
+        let input = open_bytes(handle, &place, options.packing(&place.path)?)?;
+        match format {
+            FileFormat::Json => json::infer(Unlisted::new(input), &place.uri, options.sample),
+            _ => csv::infer(input, &place.uri, &options, |e| failed(e, &place)),
+        }
+    });
+    task.await.map_err(|e| Error::corrupt("reading the file failed").with_source(e))?
+}
+
+/// Files of text as a table.
+struct TextFiles {
+    places: Vec<Place>,
+    format: FileFormat,
+    options: FileOptions,
+    fields: Vec<DataField>,
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for TextFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextFiles").field("format", &self.format).field("files", &self.places.len()).finish()
+    }
+}
+
+#[async_trait]
+impl TableProvider for TextFiles {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn DfSession,
+        projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let columns: Vec<usize> = match projection {
+            Some(columns) => columns.clone(),
+            None => (0..self.fields.len()).collect(),
+        };
+        let schema = Arc::new(self.schema.project(&columns)?);
+        let groups = state.config().target_partitions().clamp(1, self.places.len().max(1));
+        let partitions = self.places.chunks(self.places.len().div_ceil(groups).max(1)).map(|places| {
+            let part = Part {
+                places: places.to_vec(),
+                format: self.format,
+                options: self.options.clone(),
+                fields: self.fields.clone(),
+                columns: columns.clone(),
+                schema: Arc::clone(&schema),
+            };
+            Arc::new(part) as Arc<dyn PartitionStream>
+        });
+        let partitions = partitions.collect();
+        Ok(Arc::new(StreamingTableExec::try_new(Arc::clone(&schema), partitions, None, [], false, limit)?))
+    }
+}
+
+/// Some of the files, read one after the other.
+#[derive(Debug, Clone)]
+struct Part {
+    places: Vec<Place>,
+    format: FileFormat,
+    options: FileOptions,
+    fields: Vec<DataField>,
+    columns: Vec<usize>,
+    schema: SchemaRef,
+}
+
+impl PartitionStream for Part {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let part = self.clone();
+        let rows = stream::once(async move {
+            let handle = Handle::current();
+            aside(move |sink| part.read(&handle, sink))
+        });
+        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), rows.flatten().map_err(theirs)))
+    }
+}
+
+impl Part {
+    fn read(&self, handle: &Handle, sink: &super::aside::Sink) -> Result<()> {
+        for place in &self.places {
+            let input = open_bytes(handle.clone(), place, self.options.packing(&place.path)?)?;
+            let more = match self.format {
+                FileFormat::Json => {
+                    let input = std::io::BufReader::with_capacity(1 << 16, Unlisted::new(input));
+                    json::read(input, &place.uri, &self.schema, sink)?
+                }
+                _ => {
+                    let wanted = Wanted { fields: &self.fields, columns: &self.columns, schema: &self.schema };
+                    csv::read(input, &place.uri, &self.options, &wanted, sink, |e| failed(e, place))?
+                }
+            };
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

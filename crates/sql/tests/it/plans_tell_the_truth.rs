@@ -1,0 +1,82 @@
+//! EXPLAIN in every format, and what EXPLAIN ANALYZE says of scans.
+
+use linn::ErrorKind;
+
+use crate::{ORDERS, fails, rows, run, session};
+
+/// The values of a metric in a plan, added up.
+fn metric(plan: &str, name: &str) -> Option<u64> {
+    let mut found = None;
+    for part in plan.split(['[', ',', ']']) {
+        if let Some(value) = part.trim().strip_prefix(&format!("{name}=")) {
+            let value: String = value.chars().filter(|c| c.is_ascii_digit()).collect();
+            found = Some(found.unwrap_or(0) + value.parse::<u64>().unwrap());
+        }
+    }
+    found
+}
+
+async fn analyzed(s: &linn_sql::Session, sql: &str) -> String {
+    let plan = rows(s, &format!("EXPLAIN ANALYZE {sql}")).await.join("\n");
+    let scan = plan.lines().find(|line| line.contains("LinnScan")).unwrap_or_else(|| panic!("{plan}"));
+    scan.to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_every_format() {
+    let s = session();
+    run(&s, ORDERS).await;
+    let query = "SELECT dt, sum(amount) FROM orders GROUP BY dt";
+    assert!(rows(&s, &format!("EXPLAIN {query}")).await.join("\n").contains("LinnScan: table=default.orders"));
+    assert!(rows(&s, &format!("EXPLAIN FORMAT TREE {query}")).await.join("\n").contains("LinnScan"));
+    let json = rows(&s, &format!("EXPLAIN FORMAT JSON {query}")).await.join("\n");
+    assert!(json.contains("\"Plan\""), "{json}");
+    assert!(rows(&s, &format!("EXPLAIN FORMAT GRAPHVIZ {query}")).await.join("\n").contains("digraph"));
+    assert!(rows(&s, &format!("EXPLAIN VERBOSE {query}")).await.len() > 5);
+    assert!(rows(&s, &format!("EXPLAIN ANALYZE FORMAT JSON {query}")).await.join("\n").contains("LinnScan"));
+    assert_eq!(fails(&s, "EXPLAIN DELETE FROM orders").await.kind(), ErrorKind::Unsupported);
+    assert_eq!(fails(&s, "EXPLAIN ANALYZE FORMAT TREE SELECT 1").await.kind(), ErrorKind::Unsupported);
+    assert_eq!(fails(&s, "EXPLAIN FORMAT XML SELECT 1").await.kind(), ErrorKind::Invalid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_rows_bytes_and_what_was_left_out() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE t (id INT, v STRING, d STRING) PARTITIONED BY (d); \
+         INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y'); INSERT INTO t VALUES (11, 'c', 'x'), (12, 'd', 'z')",
+    )
+    .await;
+    let all = analyzed(&s, "SELECT * FROM t").await;
+    assert_eq!(metric(&all, "output_rows"), Some(4), "{all}");
+    assert_eq!(metric(&all, "files"), Some(4), "{all}");
+    assert_eq!(metric(&all, "partitions"), Some(3), "{all}");
+    assert_eq!(metric(&all, "row_groups"), Some(4), "{all}");
+    assert!(metric(&all, "bytes_read").unwrap() > 1_000 && metric(&all, "requests").unwrap() >= 4, "{all}");
+    assert!(all.contains("elapsed_compute="), "{all}");
+    let some = analyzed(&s, "SELECT * FROM t WHERE d = 'x' AND id > 5").await;
+    assert_eq!((metric(&some, "output_rows"), metric(&some, "files")), (Some(1), Some(1)), "{some}");
+    assert_eq!(metric(&some, "files_pruned_by_partition"), Some(2), "{some}");
+    assert_eq!(metric(&some, "files_pruned_by_statistics"), Some(1), "{some}");
+    assert!(metric(&some, "bytes_read").unwrap() < metric(&all, "bytes_read").unwrap(), "{some}");
+    let none = analyzed(&s, "SELECT count(v) FROM t WHERE v < 'a'").await;
+    assert_eq!(metric(&none, "files"), Some(0), "{none}");
+    assert_eq!(metric(&none, "bytes_read"), Some(0), "{none}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_keys_buckets_and_row_groups() {
+    let s = session();
+    run(
+        &s,
+        "CREATE TABLE k (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '4', 'file.block-size' = '1 kb'); \
+         INSERT INTO k SELECT i, i FROM (SELECT unnest(range(0, 4000)) AS i)",
+    )
+    .await;
+    let one = analyzed(&s, "SELECT v FROM k WHERE id = 7").await;
+    assert_eq!((metric(&one, "output_rows"), metric(&one, "buckets")), (Some(1), Some(1)), "{one}");
+    assert_eq!(metric(&one, "files_pruned_by_bucket"), Some(3), "{one}");
+    let low = analyzed(&s, "SELECT v FROM k WHERE id < 0").await;
+    assert_eq!(metric(&low, "files_pruned_by_key"), Some(4), "{low}");
+}
