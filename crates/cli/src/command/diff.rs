@@ -9,13 +9,12 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use futures::StreamExt;
-use linn::core::read::kinds_of;
-use linn::core::{Read, Snapshots, Tags};
+use linn::core::Snapshots;
+use linn::core::read::{Read, kinds_of};
+use linn::format::BatchStream;
 use linn::format::snapshot::Snapshot;
 use linn::format::types::{Kind, RowKind};
-use linn::format::{BatchStream, SnapshotId};
 use linn::{Identifier, Result, Table};
-use linn_sql::Output;
 
 use super::read::{name, quoted, text};
 use super::show_result;
