@@ -14,6 +14,7 @@ mod definitions_are_refused_when_made;
 mod deletes_are_ignored_when_asked;
 mod differences_equal_two_states;
 mod every_commit_of_many_processes_is_there_once;
+mod filters_follow_types;
 mod first_row_keeps_the_first;
 mod follow;
 mod full_compactions_come_due;

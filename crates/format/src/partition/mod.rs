@@ -11,7 +11,7 @@ mod value;
 mod tests;
 
 pub use path::{escape, parse_partition_path, unescape};
-pub use spec::{PartitionSpec, partition_name, partition_spec, partition_specs};
+pub use spec::{PartitionSpec, partition_name, partition_parts, partition_spec, partition_specs};
 pub use value::{parse_partition_value, partition_value};
 
 use crate::row::BinaryRow;

@@ -39,6 +39,14 @@ pub fn partition_specs(text: &str, fields: &[&DataField], default_name: &str) ->
 /// # Errors
 /// `Corrupt` when the row does not fit the fields.
 pub fn partition_name(row: &BinaryRow, fields: &[&DataField], default_name: &str) -> Result<String> {
+    Ok(partition_parts(row, fields, default_name)?.join("/"))
+}
+
+/// The keys of a partition with their values, as [`partition_name`] has them.
+///
+/// # Errors
+/// As there.
+pub fn partition_parts(row: &BinaryRow, fields: &[&DataField], default_name: &str) -> Result<Vec<String>> {
     if row.arity() != fields.len() {
         return Err(Error::corrupt(format!("partition has {} values for {} keys", row.arity(), fields.len())));
     }
@@ -51,7 +59,7 @@ pub fn partition_name(row: &BinaryRow, fields: &[&DataField], default_name: &str
         };
         parts.push(format!("{}={value}", field.name));
     }
-    Ok(parts.join("/"))
+    Ok(parts)
 }
 
 /// A value in quotes, where it would not be read as it is.

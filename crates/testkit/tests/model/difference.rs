@@ -18,7 +18,7 @@ fn by_key<'r>(made: &Made, rows: &'r [Row]) -> BTreeMap<String, &'r Row> {
 }
 
 fn key(made: &Made, row: &Row) -> String {
-    made.schema.primary_keys.iter().map(|name| row[name].to_string()).collect::<Vec<_>>().join("|")
+    canonical(&made.schema.primary_keys.iter().map(|name| (name.clone(), row[name].clone())).collect())
 }
 
 /// What is told of one difference must turn the rows of before into those of after, and no more than that.
@@ -81,8 +81,12 @@ fn canonical(row: &Row) -> String {
             Value::Object(fields) => {
                 fields.iter().map(|(k, v)| format!("{k}:{}", sorted(v))).collect::<Vec<_>>().join(",")
             }
-            // 1 and 1.0 are one number.
-            Value::Number(n) => n.as_f64().map_or_else(|| n.to_string(), |n| n.to_string()),
+            // 1 and 1.0 are one number, and so are two spellings of a float.
+            Value::Number(n) => match n.as_f64().filter(|_| n.is_f64()) {
+                Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => (float as i64).to_string(),
+                Some(float) => format!("{float:.6e}"),
+                None => n.to_string(),
+            },
             other => other.to_string(),
         }
     }

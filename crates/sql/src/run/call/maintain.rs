@@ -5,7 +5,7 @@ use linn::core::maintain::{
     ChangelogExpiry, HttpPost, Orphans, Retention, SnapshotExpiry, drop_partitions, expired_partitions, lost_files,
     mark_done, orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
 };
-use linn::format::partition::{PartitionSpec, partition_from_values, partition_specs};
+use linn::format::partition::{PartitionSpec, partition_from_values, partition_parts, partition_specs};
 use linn::{Error, Identifier, Options, Result, SnapshotId, Table};
 
 use super::Procedure;
@@ -142,8 +142,12 @@ async fn partitions(session: &Session, arguments: &Arguments) -> Result<Output> 
     }
     let partitions: Vec<_> = expired.iter().map(|partition| partition.partition.clone()).collect();
     drop_partitions(&table, &partitions).await?;
-    let named = expired.into_iter().map(|partition| partition.name);
-    rows(&["expired_partitions"], [named.collect()])
+    let (fields, default) = (table.schema().partition_fields(), table.options().partition_default_name());
+    let mut named = Vec::with_capacity(expired.len());
+    for partition in &expired {
+        named.push(partition_parts(&partition.partition, &fields, default)?.join(", "));
+    }
+    rows(&["expired_partitions"], [named])
 }
 
 /// The tables of `db.table` or of all of `db.*`.
