@@ -6,15 +6,15 @@ use arrow_array::RecordBatch;
 use arrow_row::Rows;
 use linn_format::Result;
 
-use super::assemble::{Assembler, Change, Ranks, View};
+use super::assemble::{Assembler, Change, View};
 use super::beside::Columns;
 use super::changelog::Merged;
 use super::key::{KeyColumn, KeyWidth, Keys};
 use super::source::{Pick, Record};
 use super::spec::MergeSpec;
 
-/// Sorts and merges key-value batches whose rows are in order of arrival, that is of sequence number. Older records of their
-/// keys may lie elsewhere. Yields at most `batch_size` rows at a time, retractions included.
+/// Sorts and merges key-value batches whose rows are in order of arrival, that is of sequence number. Yields at most
+/// `batch_size` rows at a time.
 pub(crate) struct SortedBuffer {
     assembler: Assembler,
     picks: Vec<Pick>,
@@ -27,10 +27,10 @@ pub(crate) struct SortedBuffer {
 
 impl SortedBuffer {
     /// Sorts; the merging happens while iterating.
-    pub(crate) fn new(batches: &[RecordBatch], spec: Arc<MergeSpec>, ranks: Ranks, batch_size: usize) -> Result<Self> {
+    pub(crate) fn new(batches: &[RecordBatch], spec: Arc<MergeSpec>, view: View, batch_size: usize) -> Result<Self> {
         let encoder = spec.key_encoder()?;
         let sequence_encoder = spec.sequence_encoder()?;
-        let mut assembler = Assembler::new(spec, View::part(ranks), Columns::InTurn)?;
+        let mut assembler = Assembler::new(spec, view, Columns::InTurn)?;
         let (mut keys, mut sequences) = (Vec::with_capacity(batches.len()), Vec::with_capacity(batches.len()));
         for batch in batches {
             let source = assembler.add_source(batch, 0)?;
@@ -47,7 +47,7 @@ impl SortedBuffer {
         Ok(Self { assembler, picks, starts, at: 0, batch_size: batch_size.max(1), group: Vec::new() })
     }
 
-    /// The rows alone, of which those of a key come oldest first: for [`Ranks::Together`].
+    /// The rows alone, of which those of a key come oldest first: for [`Ranks::Together`](super::Ranks::Together).
     pub(crate) fn rows(self) -> impl Iterator<Item = Result<RecordBatch>> {
         self.filter_map(|merged| merged.map(|merged| merged.rows).transpose())
     }

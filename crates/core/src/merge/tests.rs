@@ -143,7 +143,7 @@ pub(super) fn merge_rows(spec: &Arc<MergeSpec>, runs: &[Vec<Row>], keep_deletes:
 pub(super) fn flush_rows(spec: &Arc<MergeSpec>, arrived: &[Row], cut: usize) -> Result<Vec<Row>> {
     let batches: Vec<_> = arrived.chunks(cut.max(1)).map(|c| batch(spec.read_fields(), c)).collect();
     let mut all = Vec::new();
-    for merged in SortedBuffer::new(&batches, spec.clone(), Ranks::Together, cut.max(1))?.rows() {
+    for merged in SortedBuffer::new(&batches, spec.clone(), View::part(Ranks::Together), cut.max(1))?.rows() {
         all.extend(rows(&merged?));
     }
     Ok(all)
@@ -152,7 +152,7 @@ pub(super) fn flush_rows(spec: &Arc<MergeSpec>, arrived: &[Row], cut: usize) -> 
 /// The same, as a flush does: runs, oldest first, of which none has a key twice.
 pub(super) fn flush_runs(spec: &Arc<MergeSpec>, arrived: &[Row], cut: usize) -> Result<Vec<Vec<Row>>> {
     let batches: Vec<_> = arrived.chunks(cut.max(1)).map(|c| batch(spec.read_fields(), c)).collect();
-    let mut runs = by_rank(SortedBuffer::new(&batches, spec.clone(), Ranks::FromNewest, cut.max(1))?)?;
+    let mut runs = by_rank(SortedBuffer::new(&batches, spec.clone(), View::part(Ranks::FromNewest), cut.max(1))?)?;
     runs.reverse();
     Ok(runs)
 }

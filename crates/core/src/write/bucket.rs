@@ -19,7 +19,7 @@ use super::spill::Spill;
 use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
 use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink, give_up};
-use crate::merge::{Before, Columns, How, Merged, Ranks, SortedBuffer, View, merge_changes};
+use crate::merge::{Before, Columns, How, Merged, Ranks, SortedBuffer, merge_changes};
 use crate::read::prefetch;
 
 /// Bounds of a batch between the merge and the file.
@@ -119,7 +119,9 @@ impl BucketWriter {
             return self.flush(false).await;
         }
         let rows = self.flush_rows().min(self.settings.batch_size);
-        let sorted = SortedBuffer::new(&self.buffer, self.settings.spec.clone(), Ranks::Together, rows)?.rows();
+        let sorted =
+            SortedBuffer::new(&self.buffer, self.settings.spec.clone(), self.settings.view(Ranks::Together), rows)?
+                .rows();
         let schema = self.settings.spec.output_schema();
         self.spills.push(Spill::write(&self.settings.env, schema, self.settings.spill_compression, sorted)?);
         self.buffer.clear();
@@ -212,16 +214,17 @@ impl BucketWriter {
     fn merged(&self) -> Result<BoxStream<'static, Result<Merged>>> {
         let (spec, batch_size) = (&self.settings.spec, self.flush_rows());
         if self.spills.is_empty() {
-            let sorted = SortedBuffer::new(&self.buffer, spec.clone(), Ranks::FromNewest, batch_size)?;
+            let sorted =
+                SortedBuffer::new(&self.buffer, spec.clone(), self.settings.view(Ranks::FromNewest), batch_size)?;
             return Ok(futures::stream::iter(sorted).boxed());
         }
-        let sorted = SortedBuffer::new(&self.buffer, spec.clone(), Ranks::Together, batch_size)?;
+        let sorted = SortedBuffer::new(&self.buffer, spec.clone(), self.settings.view(Ranks::Together), batch_size)?;
         let mut runs: Vec<BatchStream> = vec![futures::stream::iter(sorted.rows()).boxed()];
         for spill in self.spills.iter().rev() {
             runs.push(spill.read()?);
         }
         let runs = runs.into_iter().map(|run| run.map(|batch| Ok((batch?, 0))).boxed()).collect();
-        let view = View::part(Ranks::FromNewest);
+        let view = self.settings.view(Ranks::FromNewest);
         let how = How { view, batch_size, before: Before::Untold, changes: None, columns: Columns::InTurn };
         Ok(merge_changes(runs, spec.clone(), how))
     }

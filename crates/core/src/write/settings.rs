@@ -8,7 +8,7 @@ use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
 use crate::compact;
-use crate::merge::{KeyOrder, MergeSpec};
+use crate::merge::{KeyOrder, MergeSpec, Ranks, Retractions, View};
 use crate::seam::Env;
 
 /// Everything the writers of the buckets of one table share.
@@ -34,6 +34,8 @@ pub(crate) struct Settings {
     spillable: bool,
     max_spills: usize,
     max_spill_bytes: u64,
+    /// Whether all rows of a commit get its snapshot as their sequence number.
+    snapshot_ordering: bool,
 }
 
 impl Settings {
@@ -64,6 +66,7 @@ impl Settings {
             input_changelog: options.changelog_producer()? == ChangelogProducer::Input,
             wait_compact: options.commit_force_compact()? || options.wait_for_lookup()?,
             spill_compression,
+            snapshot_ordering: options.snapshot_ordering()?,
             spillable: options.write_buffer_spillable()?,
             max_spills: options
                 .get("local-sort.max-num-file-handles")
@@ -71,6 +74,15 @@ impl Settings {
                 .unwrap_or(128),
             max_spill_bytes: disk.unwrap_or(u64::MAX),
         })
+    }
+
+    /// What a flush sees of its keys. Where all rows of a commit get one sequence number they would have no order in two files,
+    /// so there they are merged as if nothing was older.
+    pub(crate) fn view(&self, ranks: Ranks) -> View {
+        match self.snapshot_ordering {
+            true => View::whole(Retractions::All),
+            false => View::part(ranks),
+        }
     }
 
     /// Whether a buffer that has so many spills of so many bytes may spill once more. The input of changelog tables is

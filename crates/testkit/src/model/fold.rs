@@ -230,11 +230,12 @@ impl Group {
 fn aggregate(records: &[&Record], functions: &BTreeMap<String, Function>, removes: bool) -> Option<Row> {
     // What came before a delete is as if it had never been.
     let from = records.iter().rposition(|r| removes && r.kind == 3).map_or(0, |at| at + 1);
-    let records = &records[from..];
+    let mut records = &records[from..];
     let last = records.last()?;
-    if records.iter().all(|r| r.is_retract()) {
-        // What is taken back before there is a row is owed by the row that comes.
-        return None;
+    // What is taken back before there is a row is owed by the row that comes, by a sum.
+    let first = records.iter().position(|r| !r.is_retract())?;
+    if !functions.values().any(Function::owes) {
+        records = &records[first..];
     }
     if let [one] = records {
         return Some(one.row.clone());

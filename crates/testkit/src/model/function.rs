@@ -49,6 +49,11 @@ impl Function {
         }
     }
 
+    /// Whether what is taken back too early is owed.
+    pub(super) fn owes(&self) -> bool {
+        self.name == "sum" && !self.ignore_retract
+    }
+
     /// A value arrives.
     pub(super) fn add(&self, to: &mut Accumulator, input: &Value) {
         to.value =
@@ -61,6 +66,7 @@ impl Function {
         to.value = match self.name.as_str() {
             "collect" => self.both(&to.value, input),
             "first_value" => input.clone(),
+            "listagg" if input.as_str().is_some_and(|text| text.trim().is_empty()) => to.value.clone(),
             _ => self.both(input, &to.value),
         };
         to.started = true;

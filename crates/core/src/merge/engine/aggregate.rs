@@ -81,11 +81,10 @@ impl Aggregate {
     /// The row that records come to.
     fn fold(&mut self, records: &[Record]) -> Option<Verdict> {
         let &base = records.last()?;
-        let together = records.iter().all(|record| is_retract(record.kind));
-        // A retraction that nothing remembers means nothing any more where everything takes part.
-        if records.len() == 1 || together && self.apart.is_none() && !self.has_debts {
+        if records.len() == 1 {
             return Some(Verdict::as_is(base));
         }
+        let together = records.iter().all(|record| is_retract(record.kind));
         let step = |record: &Record| match is_retract(record.kind) && !together {
             true => Fold::Retract(record.pick),
             false => Fold::Add(record.pick),
@@ -123,7 +122,12 @@ impl MergeEngine for Aggregate {
     fn merge(&mut self, group: &[Record], merged: &mut Vec<Verdict>) -> Result<()> {
         let removes = |record: &Record| self.remove_on_delete && record.kind == DELETE;
         let removed = group.iter().rposition(removes);
-        let live = &group[removed.map_or(0, |at| at + 1)..];
+        let mut live = &group[removed.map_or(0, |at| at + 1)..];
+        if self.apart.is_none() && !self.has_debts {
+            // What is taken back before there is a row is nothing, unless it is owed.
+            let first = live.iter().position(|record| !is_retract(record.kind));
+            live = &live[first.unwrap_or(live.len().saturating_sub(1))..];
+        }
         let Some(apart) = &mut self.apart else {
             let removal = removed.filter(|_| live.is_empty()).and_then(|at| group.get(at));
             merged.extend(removal.map(|&record| Verdict::as_is(record)));

@@ -61,8 +61,8 @@ struct Aggregated {
 
 /// What the functions of a group keep apart where older records are not known.
 struct Bonds {
-    /// Records of different sequences.
-    sequences: bool,
+    /// Records whose order counts, as one that is late goes before all that were seen.
+    order: bool,
     /// Additions and retractions.
     turns: bool,
     /// Retractions from each other.
@@ -78,7 +78,7 @@ impl Bonds {
         let turns =
             |f: &FunctionPlan| f.taking() != Taking::Free || f.function == "last_value" && !f.options.ignore_retract;
         Self {
-            sequences: any(&|f| f.depends_on_order()),
+            order: any(&|f| f.depends_on_order()),
             turns: any(&turns),
             retractions: any(&|f| f.taking() == Taking::Alone),
             all: any(&FunctionPlan::is_lone),
@@ -239,7 +239,7 @@ impl Group {
 
     /// Whether additions may have to stay apart.
     pub(super) fn binds_additions(&self) -> bool {
-        self.removes || self.bonds.all || self.bonds.sequences
+        self.removes || self.bonds.all || self.bonds.order
     }
 
     /// A slice begins with this record, its newest.
@@ -247,15 +247,13 @@ impl Group {
         self.touched = (!self.skips(record.pick)).then_some(record);
     }
 
-    /// Whether a record can be one with those of the open slice, which follow it.
-    pub(super) fn joins(&self, record: Record) -> bool {
+    /// Whether a record can be one with those of the open slice, which follow it; with `in_order` only where their order
+    /// does not count.
+    pub(super) fn joins(&self, record: Record, in_order: bool) -> bool {
         let Some(touched) = self.touched.filter(|_| !self.skips(record.pick)) else { return true };
         let (bonds, back) = (&self.bonds, is_retract(record.kind));
         let turns = back != is_retract(touched.kind);
-        !(bonds.all
-            || bonds.turns && turns
-            || bonds.retractions && back
-            || bonds.sequences && self.compare(record.pick, touched.pick).is_ne())
+        !(bonds.all || bonds.turns && turns || bonds.retractions && back || bonds.order && in_order)
     }
 
     /// The record joined the slice.

@@ -56,12 +56,23 @@ pub(crate) struct PartialUpdate {
     covers: bool,
 }
 
+/// Rows of a key at most that stay apart only as one of them may be late: of more in one commit the oldest become one.
+const APART_IN_ORDER: usize = 8;
+
 /// Newer records of a key at most that are asked whether they cover an older one.
 const COVERING: usize = 8;
 
 struct Plain {
     column: usize,
     nulls: Nulls,
+}
+
+/// The slice of a key's records that is open.
+#[derive(Default)]
+struct Slice {
+    newest: Option<Record>,
+    /// Slices of the key that begin where they do only as a record may be late.
+    late: usize,
 }
 
 /// The removal that the records of a key go on from, if any.
@@ -227,13 +238,13 @@ impl Plain {
 
 /// Whether a record can be one with those of a slice, the oldest of which it would precede: begins a slice with `begins`.
 /// Where a group removes rows, records before and after a removal must not be one, wherever that lies.
-fn bind(groups: &mut [Group], slice: &mut Option<Record>, record: Record, begins: bool) -> bool {
+fn bind(groups: &mut [Group], slice: &mut Slice, record: Record, begins: bool) -> bool {
     if begins {
-        *slice = Some(record);
+        slice.newest = Some(record);
         groups.iter_mut().for_each(|group| group.begin(record));
         return true;
     }
-    let Some(newest) = *slice else { return false };
+    let Some(newest) = slice.newest else { return false };
     if groups.iter().any(|group| group.removes) {
         let retracts = is_retract(record.kind) || is_retract(newest.kind);
         let same = |group: &Group| !group.removes || group.is_same(record.pick, newest.pick);
@@ -241,7 +252,9 @@ fn bind(groups: &mut [Group], slice: &mut Option<Record>, record: Record, begins
             return false;
         }
     }
-    let joins = groups.iter().all(|group| group.joins(record));
+    let in_order = slice.late + 1 < APART_IN_ORDER;
+    let joins = groups.iter().all(|group| group.joins(record, in_order));
+    slice.late += usize::from(!joins && groups.iter().all(|group| group.joins(record, false)));
     if joins {
         groups.iter_mut().for_each(|group| group.join(record));
     }
@@ -287,7 +300,7 @@ impl MergeEngine for PartialUpdate {
         }
         let live = if self.covers { uncovered.as_slice() } else { live };
         let Some(apart) = &mut self.apart else { return Ok(()) };
-        let (mut starts, mut slice) = (std::mem::take(&mut self.starts), None);
+        let (mut starts, mut slice) = (std::mem::take(&mut self.starts), Slice::default());
         let groups = &mut self.groups;
         let bound = groups.iter().any(Group::binds_additions);
         apart.starts(live, &mut starts, bound, |record, begins| bind(groups, &mut slice, record, begins));

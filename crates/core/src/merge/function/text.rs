@@ -53,7 +53,10 @@ impl ListAgg {
         for &fold in folds {
             acc = match fold {
                 Fold::Add(pick) => self.join(acc, value(&self.sources, pick)),
-                Fold::AddLate(pick) => self.join(value(&self.sources, pick).map(str::to_owned), acc.as_deref()),
+                Fold::AddLate(pick) => {
+                    let late = value(&self.sources, pick).filter(|text| !is_blank(text));
+                    self.join(late.map(str::to_owned), acc.as_deref())
+                }
                 Fold::Retract(_) if self.plan.options.ignore_retract => acc,
                 Fold::Retract(_) => return Err(no_retract(&self.plan)),
             };
