@@ -1,5 +1,6 @@
 //! `linn get`: rows by their primary keys. Each is a lookup: partition, bucket and key ranges rule out all other files.
 
+use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use linn::format::schema::TableSchema;
 use linn::{Error, Result};
@@ -25,28 +26,24 @@ pub(super) async fn run(context: &Context, args: &GetArgs) -> Result<()> {
         names => names.iter().map(|name| quoted(name.trim())).collect::<Vec<_>>().join(", "),
     };
     let from = format!("SELECT {columns} FROM {}{}", name(&id), travel(args));
-    let (mut shown, mut missing) = (None, Vec::new());
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
     for key in &args.keys {
         let condition = condition(schema, key).map_err(|e| e.with("key", key).with("table", &id))?;
-        let Output::Rows { schema, mut stream } = session.execute(&format!("{from} WHERE {condition}")).await? else {
+        let Output::Rows { mut stream, .. } = session.execute(&format!("{from} WHERE {condition}")).await? else {
             return Err(Error::internal("a query gave no rows"));
         };
-        let sink = match &mut shown {
-            Some(sink) => sink,
-            none => none.insert(sink(context.output, schema)?),
-        };
-        let mut rows = 0;
+        let before = found.len();
         while let Some(batch) = stream.next().await {
-            let batch = batch?;
-            rows += batch.num_rows();
-            sink.write(&batch)?;
+            found.push(batch?);
+            found.retain(|batch: &RecordBatch| batch.num_rows() > 0);
         }
-        if rows == 0 {
+        if found.len() == before {
             missing.push(key.as_str());
         }
     }
-    let found = args.keys.len() > missing.len();
-    if let Some(sink) = shown.filter(|_| found) {
+    if let Some(first) = found.first() {
+        let mut sink = sink(context.output, first.schema())?;
+        found.iter().try_for_each(|batch| sink.write(batch))?;
         sink.finish()?;
     }
     match missing.as_slice() {
