@@ -67,7 +67,8 @@ impl Filters {
         batch.partitions()?.iter().map(|row| self.has_partition(row)).collect::<Result<_>>().map(Some)
     }
 
-    fn has_partition(&self, row: &BinaryRow) -> Result<bool> {
+    /// Whether a partition is asked for.
+    pub(super) fn has_partition(&self, row: &BinaryRow) -> Result<bool> {
         if self.partitions.as_ref().is_some_and(|all| !all.contains(row)) {
             return Ok(false);
         }

@@ -15,6 +15,7 @@ mod pack;
 mod partition;
 mod plan;
 mod select;
+mod touch;
 mod vector;
 
 #[cfg(test)]

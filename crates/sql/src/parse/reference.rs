@@ -5,6 +5,7 @@
 //! clause's options; when tables are resolved the mark leads back to them.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Word};
+use linn::core::commit::Reads;
 use linn::{Options, Result};
 
 use super::cursor::{Cursor, DIALECT, hint};
@@ -13,9 +14,9 @@ use super::function::function;
 /// Separates a table's name from the number of its options; no table can have it in its name.
 const MARK: char = '\u{1}';
 
-/// The options given to the tables of one statement.
+/// The options given to the tables of one statement, and where its reads are noted if it writes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TableOptions(Vec<Options>);
+pub(crate) struct TableOptions(Vec<Options>, Option<Reads>);
 
 impl TableOptions {
     /// Splits a name into the table's name and the options that were given to it.
@@ -24,6 +25,16 @@ impl TableOptions {
             Some((table, number)) => (table, number.parse::<usize>().ok().and_then(|n| self.0.get(n))),
             None => (name, None),
         }
+    }
+
+    /// The same for a statement whose reads are noted there.
+    pub(crate) fn noting(&self, reads: &Reads) -> Self {
+        Self(self.0.clone(), Some(reads.clone()))
+    }
+
+    /// Where reads are noted.
+    pub(crate) fn reads(&self) -> Option<&Reads> {
+        self.1.as_ref()
     }
 }
 

@@ -7,6 +7,7 @@ mod condition;
 mod ddl;
 mod effect;
 mod insert;
+mod isolation;
 mod literal;
 mod merge;
 mod number;
@@ -43,7 +44,13 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
         | Statement::ShowCreateTable(_)
         | Statement::ShowPartitions(_)
         | Statement::Describe(_) => show::run(session, statement).await,
-        Statement::Insert(insert) => insert::insert(session, insert, options).await,
+        Statement::Insert(insert) => {
+            isolation::again(options, |options| {
+                let insert = insert.clone();
+                async move { insert::insert(session, insert, &options).await }
+            })
+            .await
+        }
         Statement::Analyze { table, columns } => analyze::run(session, &table, columns).await,
         Statement::Call { procedure, arguments } => call::call(session, &procedure, arguments).await,
         Statement::Other(tokens) => query::run(session, tokens, options).await,

@@ -18,6 +18,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use linn::{Error, ErrorKind, Result};
 
+use super::isolation;
 use super::literal;
 use super::number::{self, Goals};
 use crate::error::ours;
@@ -31,9 +32,13 @@ const DEPTH: usize = 300;
 pub(super) async fn run(session: &Session, tokens: Vec<Token>, options: &TableOptions) -> Result<Output> {
     let ast = parse(tokens)?;
     match ast {
-        Ast::Update(update) => super::change::update(session, update, options).await,
-        Ast::Delete(delete) => super::change::delete(session, delete, options).await,
-        Ast::Merge(merge) => super::merge::merge(session, merge, options).await,
+        Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => {
+            isolation::again(options, |options| {
+                let ast = ast.clone();
+                async move { change(session, ast, &options).await }
+            })
+            .await
+        }
         Ast::Explain { statement, .. } if !matches!(*statement, Ast::Query(_)) => {
             Err(Error::unsupported("EXPLAIN of a statement that writes").with_hint("explain the query of its rows"))
         }
@@ -44,6 +49,15 @@ pub(super) async fn run(session: &Session, tokens: Vec<Token>, options: &TableOp
             Ok(Output::Rows { schema, stream: stream(rows) })
         }
         other => Err(Error::unsupported(format!("the statement {}", first_words(&other.to_string())))),
+    }
+}
+
+async fn change(session: &Session, ast: Ast, options: &TableOptions) -> Result<Output> {
+    match ast {
+        Ast::Update(update) => super::change::update(session, update, options).await,
+        Ast::Delete(delete) => super::change::delete(session, delete, options).await,
+        Ast::Merge(merge) => super::merge::merge(session, merge, options).await,
+        _ => Err(Error::internal("a statement that changes no rows")),
     }
 }
 
@@ -112,7 +126,7 @@ async fn context(
             plain.clone_into(last);
         }
         let id = session.identifier(&plain_parts)?;
-        let table = match provider::open(session.catalog(), &id, given).await {
+        let table = match provider::open(session.catalog(), &id, given, options.reads()).await {
             Ok(table) => table,
             // A bare name may be a common table expression; if it is none the planner says so.
             Err(e) if e.kind() == ErrorKind::NotFound && names.aliases.contains(plain) && parts.len() == 1 => continue,

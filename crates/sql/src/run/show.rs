@@ -50,7 +50,7 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
 async fn describe(session: &Session, parts: &[String]) -> Result<Output> {
     let id = session.identifier(parts)?;
     if id.system.is_some() || id.database == GLOBAL {
-        let provider = crate::provider::open(session.catalog(), &id, None).await?;
+        let provider = crate::provider::open(session.catalog(), &id, None, None).await?;
         let schema = provider.schema();
         let names = schema.fields().iter().map(|f| f.name().clone()).collect();
         let types = schema.fields().iter().map(|f| f.data_type().to_string()).collect();
