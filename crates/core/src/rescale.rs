@@ -112,7 +112,7 @@ async fn copy(table: &Table, plan: &Plan, writer: &mut TableWriter) -> Result<Ve
     for split in &plan.splits {
         let mut rows = read.stream(split).await?;
         while let Some(batch) = rows.next().await {
-            writer.write(&batch?, None).await?;
+            writer.write_stored(&batch?, None).await?;
         }
     }
     writer.prepare_commit(true).await

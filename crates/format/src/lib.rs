@@ -15,6 +15,7 @@ pub mod datum;
 pub mod file;
 pub mod hash;
 pub mod index;
+pub mod limit;
 pub mod lookup;
 pub mod manifest;
 pub mod options;

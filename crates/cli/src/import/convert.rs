@@ -6,6 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, StringArray, new_null_
 use arrow::compute::{CastOptions, can_cast_types, cast_with_options};
 use arrow::datatypes::{DataType as ArrowType, Field, Schema};
 use arrow::util::display::array_value_to_string;
+use linn::format::limit;
 use linn::format::types::{DataField, Kind};
 use linn::{Error, Result};
 
@@ -32,15 +33,18 @@ pub(crate) fn convert(column: &ArrayRef, field: &DataField, arrow: &Field) -> Re
     };
     let mut misfits = Vec::new();
     let exact = is_exact(column, &converted)?;
+    let infinite = limit::overflow(column, &converted);
     for row in 0..column.len() {
-        let lost = column.is_valid(row) && (converted.is_null(row) || exact.as_ref().is_some_and(|e| !e(row)));
+        let lost = column.is_valid(row)
+            && (converted.is_null(row) || exact.as_ref().is_some_and(|e| !e(row)) || infinite.contains(&row));
         if lost {
             let value = array_value_to_string(column, row)?;
             let article = if article_an(&field.data_type.to_string()) { "an" } else { "a" };
             misfits.push((row, format!("{:?} is not {article} {}", shown(&value), bare(field))));
         }
     }
-    misfits.extend(too_long(&converted, field)?);
+    let admitted = limit::misfits(&converted, &field.data_type.clone().with_nullable(true));
+    misfits.extend(admitted.into_iter().map(|misfit| (misfit.row, misfit.what)));
     Ok((converted, misfits))
 }
 
@@ -88,30 +92,6 @@ fn is_exact(from: &ArrayRef, to: &ArrayRef) -> Result<Option<Box<dyn Fn(usize) -
     let back = cast_with_options(to, from.data_type(), &CastOptions { safe: true, ..CastOptions::default() })?;
     let same = arrow::compute::kernels::cmp::eq(from, &back)?;
     Ok(Some(Box::new(move |row| same.is_valid(row) && same.value(row))))
-}
-
-/// Texts and bytes longer than the type admits.
-fn too_long(column: &ArrayRef, field: &DataField) -> Result<Vec<Misfit>> {
-    let limit = match field.data_type.kind {
-        Kind::Char(length) | Kind::Varchar(length) | Kind::Binary(length) | Kind::Varbinary(length) => length,
-        _ => return Ok(Vec::new()),
-    };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let length = |row: usize| match column.data_type() {
-        ArrowType::Utf8 => {
-            let text = column.as_string::<i32>().value(row);
-            if text.len() <= limit { text.len() } else { text.chars().count() }
-        }
-        ArrowType::Binary => column.as_binary::<i32>().value(row).len(),
-        _ => 0,
-    };
-    let rows = (0..column.len()).filter(|row| column.is_valid(*row));
-    Ok(rows
-        .filter_map(|row| {
-            let length = length(row);
-            (length > limit).then(|| (row, format!("a value of length {length} is too long for {}", bare(field))))
-        })
-        .collect())
 }
 
 /// Nested values from their JSON text.

@@ -5,6 +5,7 @@ mod demo;
 mod errors_say_what_where_and_how;
 mod history_is_named_compared_and_taken_back;
 mod import_refuses_or_sets_aside_bad_rows;
+mod increments_of_two_processes_are_all_there;
 mod killed_programs_lose_nothing;
 mod maintenance_plans_asks_and_checks;
 mod outputs_are_what_they_say;

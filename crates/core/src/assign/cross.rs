@@ -38,6 +38,8 @@ pub(crate) struct CrossPartition {
     partition: Columns,
     engine: MergeEngine,
     target: u64,
+    /// Most buckets of a partition.
+    most: i32,
     index: KeyIndex,
     /// What of the table stays: elsewhere its keys do not matter.
     kept: Kept,
@@ -110,6 +112,7 @@ impl CrossPartition {
             partition: Columns::of(schema, schema.partition_keys.clone())?,
             engine: options.merge_engine()?,
             target: options.dynamic_bucket_target_row_num()?,
+            most: options.dynamic_bucket_max_buckets()?.unwrap_or(i32::MAX),
             index: KeyIndex::new(table.env(), options.memory(&LOOKUP_CACHE_MAX_MEMORY_SIZE)?, ttl),
             kept,
             loaded_at: None,
@@ -164,7 +167,7 @@ impl CrossPartition {
                     MergeEngine::FirstRow => continue,
                 }
             }
-            let bucket = self.places.fill(partition)?.choose(self.target);
+            let bucket = self.places.fill(partition)?.choose(self.target, self.most);
             let entry = Entry { place: self.places.place(partition, bucket), since };
             known.insert(*key, entry);
             self.index.put(*key, entry);

@@ -15,8 +15,9 @@ use super::fits::Fits;
 use super::history::{History, Seen};
 use super::overwrite::Target;
 use super::publish::{Published, publish};
+use super::reads::Noted;
 use super::settings::Settings;
-use super::{BATCH_IDENTIFIER, Commit, alone, index, restore, strict};
+use super::{BATCH_IDENTIFIER, Commit, alone, index, isolation, restore, strict};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
@@ -38,6 +39,8 @@ pub(super) struct Phase {
     since: Option<SnapshotId>,
     /// Since when no other user may have written rows, and where.
     alone: Since,
+    /// What the statement has read of the table, when its commit depends on that.
+    reads: Vec<Noted>,
 }
 
 /// Where the change comes from.
@@ -58,6 +61,7 @@ pub(super) enum Provider {
 
 impl Phase {
     pub(super) fn new(table: &Table, commit: &Commit, kind: CommitKind, check: bool, provider: Provider) -> Self {
+        let reads = table.reads().filter(|_| !matches!(kind, CommitKind::Compact | CommitKind::Analyze));
         Self {
             identifier: commit.identifier,
             watermark: commit.watermark,
@@ -69,6 +73,7 @@ impl Phase {
             statistics: None,
             since: commit.messages.iter().filter_map(|message| message.made_at).min(),
             alone: if kind == CommitKind::Compact { Since::new() } else { alone::since(table, &commit.messages) },
+            reads: reads.map(|reads| reads.of(table)).unwrap_or_default(),
         }
     }
 
@@ -182,7 +187,19 @@ impl State {
 
     /// Commits one phase.
     pub(super) async fn commit(&mut self, user: &str, settings: &Settings, phase: Phase) -> Result<Committed> {
-        if let Some(done) = self.resolve(user, &phase).await? {
+        let done = self.commit_phase(user, settings, &phase).await?;
+        if let (Some(reads), false) = (self.table().reads(), phase.reads.is_empty()) {
+            match &done {
+                Committed::In(_) | Committed::Earlier => reads.committed(),
+                Committed::Conflict(_) => reads.lose(self.table()),
+                Committed::Unknown(_) => {}
+            }
+        }
+        Ok(done)
+    }
+
+    async fn commit_phase(&mut self, user: &str, settings: &Settings, phase: &Phase) -> Result<Committed> {
+        if let Some(done) = self.resolve(user, phase).await? {
             return Ok(done);
         }
         let clock = Arc::clone(&self.table().env().clock);
@@ -190,7 +207,7 @@ impl State {
         let mut written = Written::default();
         let mut tries = 0;
         loop {
-            let why = match self.attempt(user, settings, &phase, &mut written).await {
+            let why = match self.attempt(user, settings, phase, &mut written).await {
                 Ok(Tried::Done(done @ (Committed::Conflict(_) | Committed::Earlier))) => {
                     written.discard(&self.files).await;
                     return Ok(done);
@@ -344,6 +361,12 @@ impl State {
             && let Some(safe) = self.safe(settings, phase)
             && let Some(why) =
                 strict::check(self.table(), &self.snapshots, user, safe, latest.id, phase.kind, change).await?
+        {
+            return Ok(Tried::Done(Committed::Conflict(why)));
+        }
+        let overwrites = matches!(phase.provider, Provider::Overwrite { .. });
+        if let Some(why) =
+            isolation::check(self.table(), &self.snapshots, &phase.reads, latest.as_deref(), change, overwrites).await?
         {
             return Ok(Tried::Done(Committed::Conflict(why)));
         }

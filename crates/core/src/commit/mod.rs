@@ -14,10 +14,12 @@ mod files;
 mod fits;
 mod history;
 mod index;
+mod isolation;
 mod merge;
 mod message;
 mod overwrite;
 mod publish;
+mod reads;
 mod restore;
 mod rewound;
 mod rewrite;
@@ -39,6 +41,7 @@ pub use message::CommitMessage;
 use overwrite::Known;
 pub use overwrite::Overwrite;
 pub(crate) use overwrite::{Target, whole};
+pub use reads::Reads;
 pub use rewrite::{
     ManifestCounts, Rewritten, compact_manifests, count_manifests, lost_manifests, remove_lost_manifests,
 };

@@ -1,5 +1,6 @@
 //! The rows of the latest snapshot, file by file: as many as the metadata says, keys ascending from the smallest to the
-//! largest, sequence numbers within their bounds; deletion vectors with as many positions as they say, all within their file.
+//! largest, sequence numbers within their bounds, no decimal beyond the digits of its type; deletion vectors with as many
+//! positions as they say, all within their file.
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use arrow_row::{OwnedRow, RowConverter, SortField};
 use futures::TryStreamExt;
 use linn_format::datum::one_nan;
 use linn_format::file::DataFileMeta;
+use linn_format::limit;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, EntryBatch, StatsColumns};
 use linn_format::row::{BinaryRow, rows_from_columns};
 use linn_format::types::{
@@ -50,7 +52,8 @@ pub(super) async fn check(table: &Table, walk: &Walk<'_>, report: &mut Report) -
     Ok(())
 }
 
-/// The columns that are read: of key-value files the key and what orders it, else the first column.
+/// The columns that are read: those with decimals, before them of key-value files the key, and what orders it behind them,
+/// else the first column.
 fn columns(table: &Table) -> Vec<DataField> {
     let schema = table.schema();
     let mut fields: Vec<DataField> = schema.trimmed_primary_keys().into_iter().cloned().collect();
@@ -60,11 +63,46 @@ fn columns(table: &Table) -> Vec<DataField> {
         if has_nanos(&fields) {
             fields.clear();
         }
-    } else {
+    }
+    let values = schema.fields.iter().filter(|field| has_decimals(&field.data_type));
+    let others: Vec<DataField> = values.filter(|field| !fields.contains(field)).cloned().collect();
+    fields.extend(others);
+    if !schema.primary_keys.is_empty() {
         fields.push(DataField::new(SEQUENCE_NUMBER_ID, SEQUENCE_NUMBER, DataType::required(Kind::BigInt)));
         fields.push(DataField::new(VALUE_KIND_ID, VALUE_KIND, DataType::required(Kind::TinyInt)));
     }
     fields
+}
+
+/// Whether a type has decimals at any depth: files can hold more digits than a type has.
+fn has_decimals(data_type: &DataType) -> bool {
+    match &data_type.kind {
+        Kind::Decimal { .. } => true,
+        Kind::Array(element) | Kind::Multiset(element) | Kind::Vector { element, .. } => has_decimals(element),
+        Kind::Map(key, value) => has_decimals(key) || has_decimals(value),
+        Kind::Row(fields) => fields.iter().any(|field| has_decimals(&field.data_type)),
+        _ => false,
+    }
+}
+
+/// The type with nothing else to be held against than its decimals.
+fn decimals_of(field: &DataField) -> Option<DataType> {
+    fn bare(data_type: &DataType) -> DataType {
+        let boxed = |inner: &DataType| Box::new(bare(inner));
+        DataType::nullable(match &data_type.kind {
+            Kind::Array(element) => Kind::Array(boxed(element)),
+            Kind::Multiset(element) => Kind::Multiset(boxed(element)),
+            Kind::Vector { element, length } => Kind::Vector { element: boxed(element), length: *length },
+            Kind::Map(key, value) => Kind::Map(boxed(key), boxed(value)),
+            Kind::Row(fields) => Kind::Row(
+                fields.iter().map(|field| DataField { data_type: bare(&field.data_type), ..field.clone() }).collect(),
+            ),
+            decimal @ Kind::Decimal { .. } => decimal.clone(),
+            // Of these every value is one.
+            _ => Kind::Boolean,
+        })
+    }
+    has_decimals(&field.data_type).then(|| bare(&field.data_type))
 }
 
 async fn rows(
@@ -88,6 +126,9 @@ async fn rows(
     };
     if seen.rows != file.row_count {
         fault(format!("has {} rows, not {}", seen.rows, file.row_count));
+    }
+    if let Some(what) = seen.misfit.take() {
+        fault(what);
     }
     if let Some(at) = seen.unordered {
         fault(format!("has a key at row {at} that is not larger than the one before"));
@@ -118,25 +159,41 @@ struct Seen {
     bounds: Option<(BinaryRow, BinaryRow)>,
     sequences: (i64, i64),
     deletes: i64,
+    /// The columns that are held against their types, and the first value that is none of its type.
+    typed: Vec<(String, Option<DataType>)>,
+    misfit: Option<String>,
 }
 
 impl Seen {
     fn new(table: &Table, fields: &[DataField]) -> Result<Self> {
         let keyed = !table.schema().primary_keys.is_empty();
         let keys: Vec<DataType> = match keyed {
-            true => fields.iter().take(fields.len().saturating_sub(2)).map(|field| field.data_type.clone()).collect(),
+            true => table.schema().trimmed_primary_keys().into_iter().map(|key| key.data_type.clone()).collect(),
             false => Vec::new(),
         };
+        let typed = fields.iter().map(|field| (field.name.clone(), decimals_of(field))).collect();
         let sort = |key: &DataField| Ok(SortField::new(linn_format::types::arrow_field(key)?.data_type().clone()));
         let sorts = fields.iter().take(keys.len()).map(sort).collect::<Result<Vec<_>>>()?;
         let converter = if keyed { Some(RowConverter::new(sorts)?) } else { None };
         let (last, unordered, bounds) = (None, None, None);
-        Ok(Self { keys, converter, rows: 0, last, unordered, bounds, sequences: (i64::MAX, i64::MIN), deletes: 0 })
+        Ok(Self {
+            keys,
+            converter,
+            rows: 0,
+            last,
+            unordered,
+            bounds,
+            sequences: (i64::MAX, i64::MIN),
+            deletes: 0,
+            typed,
+            misfit: None,
+        })
     }
 
     fn take(&mut self, batch: &RecordBatch) -> Result<()> {
         let start = self.rows;
         self.rows += batch.num_rows() as i64;
+        self.fit(batch, start);
         let Some(converter) = &self.converter else { return Ok(()) };
         let keys = batch.columns().iter().take(self.keys.len()).map(one_nan).collect::<Result<Vec<ArrayRef>>>()?;
         let rows = converter.convert_columns(&keys)?;
@@ -164,6 +221,19 @@ impl Seen {
         self.deletes +=
             kinds.as_primitive::<Int8Type>().iter().flatten().filter(|kind| matches!(kind, 1 | 3)).count() as i64;
         Ok(())
+    }
+}
+
+impl Seen {
+    fn fit(&mut self, batch: &RecordBatch, start: i64) {
+        if self.misfit.is_some() {
+            return;
+        }
+        self.misfit = self.typed.iter().zip(batch.columns()).find_map(|((name, data_type), column)| {
+            let found = limit::misfit(column, data_type.as_ref()?)?;
+            let row = start.saturating_add(i64::try_from(found.row).unwrap_or(i64::MAX));
+            Some(format!("has {} in row {row} of column {}", found.what, found.path(name)))
+        });
     }
 }
 

@@ -139,7 +139,7 @@ async fn replay(
             let batch = batch?;
             let kinds = batch.columns().get(columns.len() + 1).and_then(|c| c.as_primitive_opt::<Int8Type>());
             let kinds: Int8Array = kinds.cloned().ok_or_else(|| Error::internal("a waiting file without kinds"))?;
-            writer.write(&batch.project(&columns)?, Some(&kinds)).await?;
+            writer.write_stored(&batch.project(&columns)?, Some(&kinds)).await?;
         }
     }
     if let Some(full) = compact {

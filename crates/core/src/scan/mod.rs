@@ -18,6 +18,7 @@ mod partition;
 mod plan;
 mod prune;
 mod select;
+mod touch;
 mod vector;
 
 #[cfg(test)]

@@ -51,7 +51,12 @@ impl Scan {
         {
             return self.plan_increment(increment).await;
         }
-        match self.travel().await? {
+        let travelled = self.travel().await?;
+        // Compactions and lookups read for themselves.
+        if let Some(reads) = self.table.reads().filter(|_| !self.every_level) {
+            reads.note(self.to_note(), travelled.clone());
+        }
+        match travelled {
             Some(snapshot) => {
                 // Who names a snapshot sees to it that it stays.
                 if self.snapshot.is_none() {
@@ -233,7 +238,7 @@ impl Scan {
     }
 
     /// Whether batch reads show rows that wait for a bucket.
-    fn merges_waiting(&self) -> Result<bool> {
+    pub(super) fn merges_waiting(&self) -> Result<bool> {
         let options = self.table.options();
         let wanted = options.bucket()? == POSTPONED && options.postpone_merge_on_read()?;
         let whole = !self.every_level && !self.begins_stream;

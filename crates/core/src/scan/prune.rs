@@ -68,6 +68,16 @@ impl PartitionFilter {
         Ok(Some(keep))
     }
 
+    /// Whether a partition is asked for; one on which a condition fails may be.
+    pub(super) fn has(&self, row: &BinaryRow) -> Result<bool> {
+        if !self.is_named(row) {
+            return Ok(false);
+        }
+        let mut left = vec![0];
+        self.narrow(std::slice::from_ref(row), &mut left)?;
+        Ok(!left.is_empty())
+    }
+
     fn is_named(&self, row: &BinaryRow) -> bool {
         self.named.as_ref().is_none_or(|named| named.contains(row))
     }

@@ -72,7 +72,13 @@ impl Selector {
         Ok(selection)
     }
 
-    fn takes(&self, batch: &EntryBatch, i: usize, schemas: &HashMap<SchemaId, Arc<TableSchema>>) -> Result<bool> {
+    /// Whether a file may have rows that are asked for, by its keys and, where each is judged by itself, its values.
+    pub(super) fn takes(
+        &self,
+        batch: &EntryBatch,
+        i: usize,
+        schemas: &HashMap<SchemaId, Arc<TableSchema>>,
+    ) -> Result<bool> {
         // A file whose time nobody noted is old.
         if let Some(since) = self.made_since
             && batch.file(i)?.creation_time.is_none_or(|made| made < since)

@@ -17,7 +17,7 @@ use linn_format::{Error, ErrorKind, Result, ResultExt, SnapshotId};
 use parking_lot::Mutex;
 
 pub(crate) use history::{History, Since};
-pub(crate) use travel::{wall_time, watermark_of};
+pub(crate) use travel::{travels, wall_time, watermark_of};
 
 use crate::seam::Storage;
 use crate::table::Table;

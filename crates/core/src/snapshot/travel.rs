@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{NaiveDate, NaiveDateTime};
-use linn_format::options::Options;
+use linn_format::options::{Options, ScanMode};
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
@@ -12,6 +12,14 @@ use super::{Snapshots, Tags};
 pub(super) const KEYS: [&str; 6] =
     ["scan.version", "scan.snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis"];
 const WATERMARK_PREFIX: &str = "watermark-";
+
+/// Whether these options ask for something else than the rows of the latest snapshot.
+///
+/// # Errors
+/// `Invalid` for a scan mode that is none.
+pub(crate) fn travels(options: &Options) -> Result<bool> {
+    Ok(options.scan_mode()? != ScanMode::LatestFull || KEYS.iter().any(|key| options.contains(key)))
+}
 
 /// The watermark of a snapshot; some writers that have none write the smallest number.
 pub(crate) fn watermark_of(snapshot: &Snapshot) -> Option<i64> {

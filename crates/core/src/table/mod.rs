@@ -13,6 +13,7 @@ use linn_format::{Error, Result};
 pub use commits::Commits;
 
 use crate::assign::DYNAMIC;
+use crate::commit::Reads;
 use crate::manifest::ManifestCache;
 use crate::scan::ScanCounts;
 use crate::schema::SchemaCache;
@@ -45,7 +46,7 @@ pub(crate) enum View {
     HighestLevel,
 }
 
-/// What is kept of a table's metadata, shared by its clones. Manifests of all branches lie together, schemas do not.
+/// What is kept of a table's metadata and of its use, shared by its clones. Manifests of all branches lie together, schemas do not.
 #[derive(Debug, Clone, Default)]
 struct Caches {
     schemas: Arc<SchemaCache>,
@@ -53,6 +54,8 @@ struct Caches {
     commits: Commits,
     /// What its scans count, if somebody asks.
     counts: Option<Arc<ScanCounts>>,
+    /// Where reads are noted, and found by commits.
+    reads: Option<Reads>,
 }
 
 impl Table {
@@ -77,7 +80,7 @@ impl Table {
         for (key, value) in dynamic.iter() {
             let Some(def) = option(key) else { continue };
             check_value(def, value).map_err(|e| e.with("table", self.name()))?;
-            if def.immutable && self.options().get(key) != Some(value) {
+            if def.immutable && !self.options().merged(dynamic).means_the_same(self.options(), key) {
                 return Err(Error::invalid(format!(
                     "option {key} belongs to the table and cannot be set for one caller"
                 ))
@@ -204,6 +207,19 @@ impl Table {
     /// The store.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.inner.env.storage
+    }
+
+    /// Where batch reads are noted.
+    pub(crate) fn reads(&self) -> Option<&Reads> {
+        self.inner.caches.reads.as_ref()
+    }
+
+    /// The same table, whose batch reads are noted there.
+    pub(crate) fn with_reads(&self, reads: Option<Reads>) -> Self {
+        let inner = &self.inner;
+        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
+        let caches = Caches { reads, ..inner.caches.clone() };
+        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
     }
 
     pub(crate) fn manifest_cache(&self) -> &ManifestCache {

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int8Array, NullArray, RecordBatch};
+use arrow_cast::display::array_value_to_string;
 use arrow_schema::{Field, Schema, SchemaRef};
 use linn_format::file::resolve::Resolution;
+use linn_format::limit::{self, Misfit};
 use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, RowKind, arrow_schema, has_nanos, narrowed, spelled};
 use linn_format::{Error, Result};
@@ -59,6 +61,8 @@ pub(crate) struct Check {
     insert_only: bool,
     /// The merge of a table with a primary key, which may take no retractions.
     merge: Option<MergeSpec>,
+    /// Rows that were looked at, for messages.
+    seen: u64,
 }
 
 impl Check {
@@ -85,6 +89,7 @@ impl Check {
             insert_only: !schema.is_primary_key_table(),
             merge: schema.is_primary_key_table().then(|| MergeSpec::of(schema, &schema.fields)).transpose()?,
             schema: schema.clone(),
+            seen: 0,
         })
     }
 
@@ -92,7 +97,23 @@ impl Check {
     ///
     /// # Errors
     /// `Invalid` naming the column (and row) that is wrong.
-    pub(crate) fn rows(&self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
+    pub(crate) fn rows(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
+        let (rows, kinds) = self.fitting(batch, kinds)?;
+        let rows = self.admitted(&rows, &kinds)?;
+        self.seen = self.seen.saturating_add(rows.num_rows() as u64);
+        self.drop_ignored(rows, kinds)
+    }
+
+    /// The same of rows that the table has stored before: they are taken with the values that they have.
+    ///
+    /// # Errors
+    /// As [`Check::rows`].
+    pub(crate) fn stored(&self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
+        let (rows, kinds) = self.fitting(batch, kinds)?;
+        self.drop_ignored(rows, kinds)
+    }
+
+    fn fitting(&self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
         let rows = RecordBatch::try_new(self.arrow.clone(), self.columns(batch)?)
             .map_err(|e| Error::invalid("the batch does not fit the table").with_source(e))?;
         let kinds = match (self.kind_column, kinds) {
@@ -100,7 +121,7 @@ impl Check {
             (None, Some(kinds)) => checked_kinds(kinds, rows.num_rows())?,
             (None, None) => Int8Array::from(vec![RowKind::Insert as i8; rows.num_rows()]),
         };
-        self.drop_ignored(rows, kinds)
+        Ok((rows, kinds))
     }
 
     /// The same of a batch that has some of the table's columns; the others are arrays without values.
@@ -210,6 +231,39 @@ impl Check {
 }
 
 impl Check {
+    /// The rows without digits of seconds that their types have not, when all other values are of their types (see
+    /// [`linn_format::limit`]). What a retraction takes back may be what the table should not hold.
+    fn admitted(&self, rows: &RecordBatch, kinds: &Int8Array) -> Result<RecordBatch> {
+        let mut columns = Vec::with_capacity(rows.num_columns());
+        for (field, column) in self.schema.fields.iter().zip(rows.columns()) {
+            let column = limit::cut_seconds(column, &field.data_type)?;
+            let given = |misfit: &Misfit| kinds.value(misfit.row) & 1 == 0;
+            let found = match limit::misfit(&column, &field.data_type) {
+                Some(first) if given(&first) => Some(first),
+                Some(_) => limit::misfits(&column, &field.data_type).into_iter().find(given),
+                None => None,
+            };
+            if let Some(misfit) = found {
+                return Err(self.refusal(&misfit, &field.name, rows));
+            }
+            columns.push(column);
+        }
+        Ok(RecordBatch::try_new(rows.schema(), columns)?)
+    }
+
+    fn refusal(&self, misfit: &Misfit, column: &str, rows: &RecordBatch) -> Error {
+        let number = self.seen.saturating_add(misfit.row as u64).saturating_add(1);
+        let error = Error::invalid(&misfit.what).with("column", misfit.path(column)).with("row", number);
+        let value = |name: &String| {
+            let text = rows.column_by_name(name).map(|keys| array_value_to_string(keys, misfit.row));
+            format!("{name}={}", text.and_then(std::result::Result::ok).unwrap_or_default())
+        };
+        match self.schema.primary_keys.as_slice() {
+            [] => error,
+            keys => error.with("key", keys.iter().map(value).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
     /// A row that no merge could take would fail every compaction once it is in a file.
     fn no_refused(&self, rows: &RecordBatch, kinds: &Int8Array, ignored: impl Fn(i8) -> bool) -> Result<()> {
         let Some(merge) = &self.merge else { return Ok(()) };

@@ -2,7 +2,9 @@
 
 mod changelog;
 mod floats;
+mod order;
 mod regress_unopened;
+mod regress_values_beyond_their_types;
 mod restore;
 mod store;
 mod table;

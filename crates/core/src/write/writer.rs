@@ -143,6 +143,17 @@ impl TableWriter {
     pub async fn write(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
         self.usable()?;
         let (rows, kinds) = self.check.rows(batch, kinds)?;
+        self.put(rows, kinds).await
+    }
+
+    /// Writes rows that the table holds elsewhere, with the values that they have.
+    pub(crate) async fn write_stored(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
+        self.usable()?;
+        let (rows, kinds) = self.check.stored(batch, kinds)?;
+        self.put(rows, kinds).await
+    }
+
+    async fn put(&mut self, rows: RecordBatch, kinds: Int8Array) -> Result<()> {
         if let Some(gathering) = &mut self.gathering {
             let taken = gathering.push(&rows, &kinds);
             self.failed |= taken.is_err();

@@ -47,6 +47,18 @@ choice! {
 }
 
 choice! {
+    /// Which commits of others rule out the commit of a statement that reads the table it writes.
+    Isolation {
+        /// Those that changed rows which it read, or would have read, or which it writes.
+        Serializable = "serializable",
+        /// Those that changed rows which it writes.
+        Snapshot = "snapshot",
+        /// None, unless files that it replaces are gone.
+        None = "none",
+    }
+}
+
+choice! {
     /// Who writes changelog files (spec: features.md B4).
     ChangelogProducer {
         /// Nobody.

@@ -17,8 +17,8 @@ mod typed;
 use std::collections::BTreeMap;
 
 pub use choice::{
-    ChangelogProducer, ConsumerMode, IncrementalSource, MergeEngine, ScanMode, SortOrder, TagCreation, TagFormatter,
-    TagPeriod,
+    ChangelogProducer, ConsumerMode, IncrementalSource, Isolation, MergeEngine, ScanMode, SortOrder, TagCreation,
+    TagFormatter, TagPeriod,
 };
 pub use def::{OptionDef, OptionKind};
 pub use effect::Effect;
@@ -52,6 +52,15 @@ impl Options {
     /// Whether exactly this key is set.
     pub fn contains(&self, key: &str) -> bool {
         self.0.contains_key(key)
+    }
+
+    /// Whether an option means the same here and there: as a value of its kind, with its default and its older keys.
+    pub fn means_the_same(&self, other: &Self, key: &str) -> bool {
+        let Some(def) = option(key) else { return self.get(key) == other.get(key) };
+        match (self.text(def), other.text(def)) {
+            (Some(a), Some(b)) => parse::same_value(def, a, b),
+            (a, b) => a == b,
+        }
     }
 
     /// Sets a key; the text it had before comes back.

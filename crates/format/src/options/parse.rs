@@ -110,6 +110,24 @@ pub fn parse_map(text: &str) -> Result<Vec<(&str, &str)>> {
 }
 
 /// `true` or `false` in any case.
+/// Whether two texts are the same value of an option; texts that are no values are compared as texts.
+pub(super) fn same_value(def: &OptionDef, a: &str, b: &str) -> bool {
+    fn both<T: PartialEq>(a: Result<T>, b: Result<T>) -> Option<bool> {
+        Some(a.ok()? == b.ok()?)
+    }
+    let same = match def.kind {
+        OptionKind::Bool => both(parse_bool(a), parse_bool(b)),
+        OptionKind::Int | OptionKind::Long => both(parse_number::<i64>(a), parse_number::<i64>(b)),
+        OptionKind::Double => both(parse_number::<f64>(a), parse_number::<f64>(b)),
+        OptionKind::Memory => both(parse_memory(a), parse_memory(b)),
+        OptionKind::Duration => both(parse_duration(a), parse_duration(b)),
+        OptionKind::Map => both(parse_map(a), parse_map(b)),
+        OptionKind::Choice(words) => both(parse_choice(a, words), parse_choice(b, words)),
+        OptionKind::Text => None,
+    };
+    same.unwrap_or_else(|| a.trim() == b.trim())
+}
+
 pub(super) fn parse_bool(text: &str) -> Result<bool> {
     match text.trim() {
         t if t.eq_ignore_ascii_case("true") => Ok(true),

@@ -20,7 +20,7 @@ fn keys_are_unique_and_defaults_are_values() {
         }
         assert!(!def.description.is_empty(), "{}", def.key);
     }
-    assert_eq!(OPTIONS.len(), 338);
+    assert_eq!(OPTIONS.len(), 339);
 }
 
 #[test]
@@ -122,4 +122,33 @@ fn some_rows_of_the_table() {
     assert!(Options::new().int(&compaction::NUM_LEVELS).is_err());
     let merged = options(&[("a", "1"), ("b", "2")]).merged(&options(&[("b", "3")]));
     assert_eq!(merged.iter().collect::<Vec<_>>(), [("a", "1"), ("b", "3")]);
+}
+
+#[test]
+fn options_are_compared_as_values() {
+    let same = |key: &str, a: &str, b: &str| {
+        let of = |value: &str| [(key, value)].into_iter().collect::<Options>();
+        of(a).means_the_same(&of(b), key)
+    };
+    for (key, a, b) in [
+        ("bucket", "4", " 04 "),
+        ("target-file-size", "128 mb", "131072kb"),
+        ("snapshot.time-retained", "1 h", "PT60M"),
+        ("deletion-vectors.enabled", "TRUE", "true"),
+        ("merge-engine", "Partial-Update", "partial-update"),
+        ("no.such.option", "x", "x"),
+    ] {
+        assert!(same(key, a, b), "{key}: {a} and {b}");
+    }
+    for (key, a, b) in [
+        ("bucket", "4", "40"),
+        ("target-file-size", "128 mb", "128 kb"),
+        ("snapshot.time-retained", "1 h", "1 d"),
+        ("sequence.field", "a", "A"),
+        ("no.such.option", "1", "01"),
+    ] {
+        assert!(!same(key, a, b), "{key}: {a} and {b}");
+    }
+    let (none, default) = (Options::new(), [("force-lookup", "False")].into_iter().collect::<Options>());
+    assert!(none.means_the_same(&default, "force-lookup"));
 }

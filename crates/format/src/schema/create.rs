@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::default::check_default;
 use super::{SCHEMA_VERSION, TableSchema, validate, writable};
 use crate::options::{Options, parse_list};
 use crate::types::{DataField, assign_ids};
-use crate::{Error, Result, SchemaId};
+use crate::{Error, Result, ResultExt, SchemaId};
 
 /// What a user says about a table to be made.
 #[derive(Debug, Clone, Default)]
@@ -43,10 +44,17 @@ impl TableSchema {
         };
         normalize(&mut schema)?;
         validate(&schema)?;
+        check_defaults(&schema.fields)?;
         schema.options.check_writable()?;
         writable::check(&schema)?;
         Ok(schema)
     }
+}
+
+/// The default values of columns are values of their types.
+fn check_defaults(fields: &[DataField]) -> Result<()> {
+    let given = fields.iter().filter_map(|field| Some((field, field.default_value.as_deref()?)));
+    given.into_iter().try_for_each(|(field, text)| check_default(&field.data_type, text).context("column", &field.name))
 }
 
 /// Moves keys that are given as options to where they belong, and gives primary key columns their nullability.

@@ -8,11 +8,19 @@ use crate::{Error, Result};
 /// # Errors
 /// `Invalid` naming the text and the type.
 pub(super) fn check_default(data_type: &DataType, text: &str) -> Result<()> {
-    let value = text.trim();
-    let value = value.strip_prefix('\'').and_then(|v| v.strip_suffix('\'')).unwrap_or(value);
+    let bare = |text| str::strip_prefix(text, '\'').and_then(|v| v.strip_suffix('\'')).unwrap_or(text);
+    let value = bare(text.trim());
+    let long = match &data_type.kind {
+        Kind::Char(n) | Kind::Varchar(n) => Some((bare(text).chars().count(), *n)),
+        Kind::Binary(n) | Kind::Varbinary(n) => Some((bare(text).len(), *n)),
+        _ => None,
+    };
+    if let Some((length, _)) = long.filter(|(length, most)| u32::try_from(*length).is_ok_and(|length| length > *most)) {
+        let what = format!("default value {text:?} of length {length} is too long for {data_type}");
+        return Err(Error::invalid(what).with_hint("shorten it, or give the column a longer type"));
+    }
     let fits = match &data_type.kind {
-        Kind::Char(n) | Kind::Varchar(n) => u32::try_from(value.chars().count()).is_ok_and(|len| len <= *n),
-        Kind::Binary(n) | Kind::Varbinary(n) => u32::try_from(value.len()).is_ok_and(|len| len <= *n),
+        Kind::Char(_) | Kind::Varchar(_) | Kind::Binary(_) | Kind::Varbinary(_) => true,
         Kind::Boolean => {
             matches!(
                 value.to_ascii_lowercase().as_str(),
@@ -23,8 +31,8 @@ pub(super) fn check_default(data_type: &DataType, text: &str) -> Result<()> {
         Kind::SmallInt => value.parse::<i16>().is_ok(),
         Kind::Int => value.parse::<i32>().is_ok(),
         Kind::BigInt => value.parse::<i64>().is_ok(),
-        Kind::Float => value.parse::<f32>().is_ok(),
-        Kind::Double => value.parse::<f64>().is_ok(),
+        Kind::Float => value.parse::<f32>().is_ok_and(|v| v.is_finite() || !has_digit(value)),
+        Kind::Double => value.parse::<f64>().is_ok_and(|v| v.is_finite() || !has_digit(value)),
         Kind::Decimal { precision, scale } => fits_decimal(value, *precision, *scale),
         Kind::Date => chrono::NaiveDate::parse_from_str(value, "%Y-%m-%d").is_ok(),
         Kind::Time(_) => chrono::NaiveTime::parse_from_str(value, "%H:%M:%S%.f").is_ok(),
@@ -39,6 +47,11 @@ pub(super) fn check_default(data_type: &DataType, text: &str) -> Result<()> {
     }
     Err(Error::invalid(format!("default value {text:?} is not a value of type {data_type}"))
         .with_hint("write a value of that type"))
+}
+
+/// The words for infinity and for what is no number have none.
+fn has_digit(value: &str) -> bool {
+    value.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 fn is_timestamp(value: &str) -> bool {

@@ -35,7 +35,7 @@ fn restates_keys(schema: &TableSchema, key: &str, value: &str) -> bool {
 }
 
 fn replace(schema: &mut TableSchema, options: Options, key: &str, has_snapshot: bool) -> Result<()> {
-    if matches!(key, "type" | "path") && meaning(&options, key) != meaning(&schema.options, key) {
+    if matches!(key, "type" | "path") && !options.means_the_same(&schema.options, key) {
         return Err(refused(key).with_hint("make a new table"));
     }
     if has_snapshot {
@@ -50,22 +50,13 @@ fn replace(schema: &mut TableSchema, options: Options, key: &str, has_snapshot: 
     Ok(())
 }
 
-/// The text of an option with its default, in lower case where case does not matter.
-fn meaning(options: &Options, key: &str) -> Option<String> {
-    match option(key) {
-        Some(def) if def.kind == crate::options::OptionKind::Text => options.text(def).map(str::to_owned),
-        Some(def) => options.text(def).map(str::to_lowercase),
-        None => options.get(key).map(str::to_owned),
-    }
-}
-
 fn refused(key: &str) -> Error {
     Error::invalid(format!("option {key:?} cannot be changed on this table"))
 }
 
 fn check_immutable(old: &Options, new: &Options, key: &str) -> Result<()> {
     let immutable = option(key).is_some_and(|def| def.immutable);
-    if immutable && meaning(old, key) != meaning(new, key) {
+    if immutable && !old.means_the_same(new, key) {
         return Err(
             refused(key).with_hint("it is fixed once the table has a snapshot: make a new table and copy the rows")
         );

@@ -7,6 +7,7 @@
 use datafusion::sql::sqlparser::ast::{DataType, Expr, TimezoneInfo, Value};
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use linn::core::commit::Reads;
 use linn::{Options, Result};
 
 use super::cursor::{Cursor, DEPTH, DIALECT, hint, tokenize};
@@ -16,9 +17,9 @@ use super::position::refused;
 /// Separates a table's name from the number of its options; no table can have it in its name.
 const MARK: char = '\u{1}';
 
-/// The options given to the tables of one statement.
+/// The options given to the tables of one statement, and where its reads are noted if it writes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TableOptions(Vec<Options>);
+pub(crate) struct TableOptions(Vec<Options>, Option<Reads>);
 
 impl TableOptions {
     /// Splits a name into the table's name and the options that were given to it.
@@ -32,6 +33,16 @@ impl TableOptions {
     /// The options of each table, those that are still to be computed among them.
     pub(crate) fn each(&mut self) -> impl Iterator<Item = &mut Options> {
         self.0.iter_mut()
+    }
+
+    /// The same for a statement whose reads are noted there.
+    pub(crate) fn noting(&self, reads: &Reads) -> Self {
+        Self(self.0.clone(), Some(reads.clone()))
+    }
+
+    /// Where reads are noted.
+    pub(crate) fn reads(&self) -> Option<&Reads> {
+        self.1.as_ref()
     }
 }
 

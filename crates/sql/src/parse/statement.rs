@@ -119,7 +119,7 @@ pub(crate) enum Analyzed {
 }
 
 /// `INSERT INTO | OVERWRITE [TABLE] t [PARTITION (k = v, …)] [(columns)] query`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Insert {
     /// The target, with the mark of its options.
     pub(crate) table: Vec<String>,

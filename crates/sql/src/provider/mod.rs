@@ -18,6 +18,7 @@ mod table;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
+use linn::core::commit::Reads;
 use linn::core::system::{GLOBAL, Log, READ_OPTIMIZED, ROW_TRACKING};
 use linn::{Catalog, Identifier, Options, Result, Table};
 
@@ -45,16 +46,25 @@ pub(crate) async fn open_table(
     table.with_options(options)
 }
 
-/// Opens what a name means: a table, or a system table of one.
+/// The table, whose reads are noted there.
+pub(crate) fn noting(table: Table, reads: Option<&Reads>) -> Result<Table> {
+    match reads {
+        Some(reads) => table.noting(reads),
+        None => Ok(table),
+    }
+}
+
+/// Opens what a name means: a table, or a system table of one. What is read of it is noted.
 pub(crate) async fn open(
     catalog: &Arc<dyn Catalog>,
     id: &Identifier,
     options: Option<&Options>,
+    reads: Option<&Reads>,
 ) -> Result<Arc<dyn TableProvider>> {
     if id.database == GLOBAL && id.system.is_none() && id.branch.is_none() {
         return system::open_global(&**catalog, &id.table).await;
     }
-    let table = open_table(catalog, id, options).await?;
+    let table = noting(open_table(catalog, id, options).await?, reads)?;
     if let Some(log) = id.system.as_deref().and_then(Log::named) {
         return Ok(Arc::new(log::LogTable::open(log, table).await?));
     }

@@ -14,18 +14,20 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use futures::StreamExt;
+use linn::format::options::Isolation;
 use linn::format::types::RowKind;
 use linn::{Error, ErrorKind, Identifier, Result, Table};
 
 use super::effect;
 use super::insert::{fitted, write};
+use super::isolation;
 use super::number::Goals;
 use super::place::{self, Changed};
 use super::query::{frame, frame_over};
 use super::source::suggested;
 use crate::error::ours;
 use crate::parse::TableOptions;
-use crate::provider::{FILE, POSITION, PlacedTable, TARGET, open_table};
+use crate::provider::{FILE, POSITION, PlacedTable, TARGET, noting, open_table};
 use crate::session::{Output, Session};
 
 pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOptions) -> Result<Output> {
@@ -100,7 +102,23 @@ pub(super) fn assignments<'a>(table: &Table, assignments: &'a [Assignment]) -> R
 
 /// Deletes the rows whose keys are in these batches, which have the columns of the primary key in its order.
 pub(crate) async fn delete_keys(session: &Session, id: &Identifier, keys: Vec<RecordBatch>) -> Result<u64> {
-    let table = session.catalog().table(id).await?;
+    isolation::again(&TableOptions::default(), |options| {
+        let keys = keys.clone();
+        async move { try_delete_keys(session, id, keys, &options).await }
+    })
+    .await
+}
+
+async fn try_delete_keys(
+    session: &Session,
+    id: &Identifier,
+    keys: Vec<RecordBatch>,
+    options: &TableOptions,
+) -> Result<u64> {
+    let table = noting(session.catalog().table(id).await?, options.reads())?;
+    // A key that was not there may come later: then it comes after this.
+    let level = if table.options().isolation()? == Isolation::None { Isolation::None } else { Isolation::Snapshot };
+    let table = table.with_options(&[("linn.isolation-level", level.as_str())].into_iter().collect())?;
     if !table.schema().is_primary_key_table() {
         return Err(Error::invalid("rows have no keys in a table without a primary key").with("table", id));
     }
@@ -120,7 +138,7 @@ pub(crate) async fn delete_keys(session: &Session, id: &Identifier, keys: Vec<Re
     let keys = session.context().read_batches(keys.collect::<Result<Vec<_>>>()?).map_err(ours)?;
     let name = format!("{}.{}", quoted(&id.database), quoted(&id.table));
     let columns = effect::deleted_columns(&table).join(", ");
-    let all = frame(session, query(&format!("SELECT {columns} FROM {name}"))?, &TableOptions::default()).await?;
+    let all = frame(session, query(&format!("SELECT {columns} FROM {name}"))?, options).await?;
     let column = |name: &str| Expression::Column(Column::from_name(name));
     let on: Vec<Expression> = names.map(|(name, renamed)| column(name).eq(column(&renamed))).collect();
     let rows = all.join_on(keys, JoinType::LeftSemi, on).map_err(ours)?;
@@ -169,12 +187,9 @@ pub(super) async fn open_target(session: &Session, parts: &[String], options: &T
     let given = session.settings().of(&id, given.as_ref());
     match open_table(session.catalog(), &id, given.as_ref()).await {
         Err(e) if e.kind() == ErrorKind::NotFound => Err(suggested(session, &id, e).await),
-        table => table,
+        table => noting(table?, options.reads()),
     }
 }
-
-/// How often a change is made again because another commit changed the same files first.
-const TRIES: usize = 10;
 
 /// Rows of a table that are to change where they stand.
 struct Chosen<'a> {
@@ -186,20 +201,9 @@ struct Chosen<'a> {
     condition: Option<&'a Expr>,
 }
 
-/// Deletes the rows where they stand, and appends what replaces them. When another commit changes the same files first,
-/// nothing has happened, and the rows are looked for again.
+/// Deletes the rows where they stand, and appends what replaces them.
 async fn replace(session: &Session, chosen: Chosen<'_>, options: &TableOptions) -> Result<u64> {
-    let mut tries = 1;
-    loop {
-        match try_replace(session, &chosen, options).await {
-            Err(e) if e.kind() == ErrorKind::Conflict && tries < TRIES => tries += 1,
-            result => return result,
-        }
-    }
-}
-
-async fn try_replace(session: &Session, chosen: &Chosen<'_>, options: &TableOptions) -> Result<u64> {
-    let Chosen { table, name, columns, condition } = *chosen;
+    let Chosen { table, name, columns, condition } = chosen;
     let places = [quoted(FILE), quoted(POSITION)];
     let selected: Vec<&str> = places.iter().chain(columns.into_iter().flatten()).map(String::as_str).collect();
     let mut sql = format!("SELECT {} FROM {name}", selected.join(", "));

@@ -189,10 +189,13 @@ pub(super) fn fit(column: &ArrayRef, field: &DataField, to: &ArrowType) -> Resul
         return Ok(Arc::clone(column));
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(column, to, &options).map_err(|e| {
-        let bare = field.data_type.clone().with_nullable(true);
-        Error::invalid(format!("a value does not fit {bare}")).with("column", &field.name).with_source(e)
-    })
+    let bare = field.data_type.clone().with_nullable(true);
+    let misfit = || Error::invalid(format!("a value does not fit {bare}")).with("column", &field.name);
+    let fitted = cast_with_options(column, to, &options).map_err(|e| misfit().with_source(e))?;
+    match linn::format::limit::overflow(column, &fitted).is_empty() {
+        true => Ok(fitted),
+        false => Err(misfit()),
+    }
 }
 
 /// A batch of the columns of a table, cast to their types; a null where none is allowed is an error.
@@ -232,6 +235,9 @@ pub(super) async fn seal(
     let outcome = committer.commit(Commit::batch(messages.clone())).await?;
     writer.settle(&outcome).await?;
     writer.close().await?;
+    if matches!(outcome, CommitOutcome::Conflict(_)) {
+        committer.abort(&messages).await?;
+    }
     if matches!(outcome, CommitOutcome::CompactionLost { .. }) {
         let partitions = partitions(&messages)?;
         committer.abort(&messages.into_iter().map(CommitMessage::compaction).collect::<Vec<_>>()).await?;
@@ -267,8 +273,12 @@ async fn overwrite(table: &Table, partition: &[(String, String)], rows: Rows) ->
         Overwrite::Table
     };
     let partitions = partitions(&messages)?;
-    let outcome = table.committer(user).overwrite(target, Commit::batch(messages)).await?;
+    let committer = table.committer(user);
+    let outcome = committer.overwrite(target, Commit::batch(messages.clone())).await?;
     writer.close().await?;
+    if matches!(outcome, CommitOutcome::Conflict(_)) {
+        committer.abort(&messages).await?;
+    }
     finish(outcome)?;
     table.show_level_0(&partitions).await?;
     Ok(Output::Done { message: format!("{written} rows overwrite {}", table.name()), rows: Some(written) })

@@ -12,6 +12,7 @@ mod explain;
 mod functions;
 mod information;
 mod insert;
+mod isolation;
 mod kind;
 mod list;
 mod literal;
@@ -123,7 +124,13 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
             Err(linn::Error::internal("a prepared statement was not looked up").with("statement", name))
         }
         Statement::Deallocate(name) => setting::deallocate(session, name),
-        Statement::Insert(insert) => insert::insert(session, insert, options).await,
+        Statement::Insert(insert) => {
+            isolation::again(options, |options| {
+                let insert = insert.clone();
+                async move { insert::insert(session, insert, &options).await }
+            })
+            .await
+        }
         Statement::InsertSet { inserts, explain: false } => set::run(session, inserts, options).await,
         Statement::InsertSet { inserts, explain: true } => set::explain(session, inserts, options).await,
         Statement::Analyze { table, columns } => analyze::run(session, &table, columns).await,

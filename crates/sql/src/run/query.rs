@@ -21,6 +21,7 @@ use linn::format::suggest::did_you_mean;
 use linn::{Error, ErrorKind, Result};
 
 use super::functions::functions;
+use super::isolation;
 use super::literal;
 use super::number::{self, Goals};
 use super::source::{Opened, Place};
@@ -33,9 +34,13 @@ use crate::session::{CATALOG, Output, Session, stream};
 pub(super) async fn run(session: &Session, tokens: Vec<TokenWithSpan>, options: &TableOptions) -> Result<Output> {
     let ast = parse(tokens)?;
     match ast {
-        Ast::Update(update) => super::change::update(session, update, options).await,
-        Ast::Delete(delete) => super::change::delete(session, delete, options).await,
-        Ast::Merge(merge) => super::merge::merge(session, merge, options).await,
+        Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => {
+            isolation::again(options, |options| {
+                let ast = ast.clone();
+                async move { change(session, ast, &options).await }
+            })
+            .await
+        }
         Ast::Query(_) => {
             let frame = frame(session, ast, options).await?;
             let schema = Arc::clone(frame.schema().inner());
@@ -43,6 +48,15 @@ pub(super) async fn run(session: &Session, tokens: Vec<TokenWithSpan>, options: 
             Ok(Output::Rows { schema, stream: stream(rows) })
         }
         other => Err(Error::unsupported(format!("the statement {}", first_words(&other.to_string())))),
+    }
+}
+
+async fn change(session: &Session, ast: Ast, options: &TableOptions) -> Result<Output> {
+    match ast {
+        Ast::Update(update) => super::change::update(session, update, options).await,
+        Ast::Delete(delete) => super::change::delete(session, delete, options).await,
+        Ast::Merge(merge) => super::merge::merge(session, merge, options).await,
+        _ => Err(Error::internal("a statement that changes no rows")),
     }
 }
 
@@ -89,7 +103,7 @@ pub(super) async fn frame_over(
     goals: &Goals<'_>,
 ) -> Result<DataFrame> {
     let (opened, database) = (Opened::default(), session.database());
-    let place = Place { session, database: &database, opened: &opened, depth: 0 };
+    let place = Place { session, database: &database, opened: &opened, reads: options.reads(), depth: 0 };
     planned(place, ast, options, target, goals).await
 }
 
@@ -129,7 +143,7 @@ pub(super) fn names(ast: &Ast, options: &TableOptions) -> BTreeSet<Vec<String>> 
 /// The columns of what a name means.
 pub(super) async fn schema_of_name(session: &Session, parts: &[String]) -> Result<SchemaRef> {
     let (opened, database) = (Opened::default(), session.database());
-    let place = Place { session, database: &database, opened: &opened, depth: 0 };
+    let place = Place { session, database: &database, opened: &opened, reads: None, depth: 0 };
     Ok(place.open(parts, None).await?.schema())
 }
 

@@ -156,7 +156,7 @@ async fn plan(session: &Session, inserts: Vec<SetInsert>, options: &TableOptions
     let Opened { targets, names } = opened;
     one_commit_each(&targets)?;
     let (sources, database) = (source::Opened::default(), session.database());
-    let place = Place { session, database: &database, opened: &sources, depth: 0 };
+    let place = Place { session, database: &database, opened: &sources, reads: options.reads(), depth: 0 };
     let context = context(place, &names, options, None).await?;
     let state = context.state();
     let (mut plans, mut columns) = (Vec::with_capacity(parsed.len()), Vec::with_capacity(parsed.len()));

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::catalog::TableProvider;
 use futures::future::BoxFuture;
+use linn::core::commit::Reads;
 use linn::format::suggest::did_you_mean;
 use linn::{Error, ErrorKind, Identifier, Options, Result};
 
@@ -32,6 +33,8 @@ pub(super) struct Place<'a> {
     /// The database of unqualified names.
     pub(super) database: &'a str,
     pub(super) opened: &'a Opened,
+    /// Where reads are noted, of a statement that writes.
+    pub(super) reads: Option<&'a Reads>,
     /// How many views this is inside of.
     pub(super) depth: usize,
 }
@@ -71,7 +74,7 @@ impl Place<'_> {
         if let Some(table) = self.opened.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(Arc::clone(table));
         }
-        let table = match provider::open(self.session.catalog(), &key.0, options.as_ref()).await {
+        let table = match provider::open(self.session.catalog(), &key.0, options.as_ref(), self.reads).await {
             Ok(table) => table,
             Err(e) if e.kind() == ErrorKind::NotFound => return Err(suggested(self.session, &key.0, e).await),
             Err(e) => return Err(e),

@@ -17,8 +17,10 @@ mod plans_tell_the_truth;
 mod session_statements;
 mod shows_changes;
 mod statement_sets_are_one_plan;
+mod statements_that_read_what_they_write;
 mod tags_and_branches;
 mod travels_in_time;
+mod values_fit_their_types;
 
 use std::sync::Arc;
 
@@ -29,9 +31,18 @@ use linn_sql::{Output, Session};
 
 /// A session over an empty warehouse.
 fn session() -> Session {
+    let [session] = sessions();
+    session
+}
+
+/// Sessions over one empty warehouse, with nothing else in common.
+fn sessions<const N: usize>() -> [Session; N] {
     let storage = linn::core::storage::open("memory:", &Options::new()).unwrap();
-    let catalog: Arc<dyn Catalog> = Arc::new(FilesystemCatalog::new(Env::system(storage).unwrap(), Options::new()));
-    Session::new(catalog, "default")
+    std::array::from_fn(|_| {
+        let env = Env::system(Arc::clone(&storage)).unwrap();
+        let catalog: Arc<dyn Catalog> = Arc::new(FilesystemCatalog::new(env, Options::new()));
+        Session::new(catalog, "default")
+    })
 }
 
 /// Runs statements whose output does not matter.

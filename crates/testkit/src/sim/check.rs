@@ -30,6 +30,7 @@ pub async fn all(actor: &Actor) -> Result<()> {
     let Some(timeline) = timeline(actor, &table).await? else { return Ok(()) };
     commits(actor, &timeline);
     order(actor, &timeline);
+    increments(actor, &timeline);
     let live: Vec<Arc<Snapshot>> =
         timeline.values().filter(|(_, is_live)| *is_live).map(|(snapshot, _)| Arc::clone(snapshot)).collect();
     let mut needed = BTreeSet::new();
@@ -150,6 +151,25 @@ fn order(actor: &Actor, timeline: &BTreeMap<i64, (Arc<Snapshot>, bool)>) {
             if earlier > later && acknowledged.is_some_and(|acknowledged| acknowledged < *dispatched) {
                 let what = format!("snapshot {earlier} was acknowledged before snapshot {later} was handed over");
                 actor.world().violation(Broken::Order, what);
+            }
+        }
+    }
+}
+
+/// Every increment builds upon the one before, so that none is lost.
+fn increments(actor: &Actor, timeline: &BTreeMap<i64, (Arc<Snapshot>, bool)>) {
+    let ledger = actor.world().record().ledger.clone();
+    let mut numbers: BTreeMap<(i32, i32), i64> = BTreeMap::new();
+    for (id, (snapshot, _)) in timeline {
+        let commit = commit_of(snapshot).filter(|(user, _)| user.starts_with(actor::increment::PREFIX));
+        let Some(entry) = commit.and_then(|commit| ledger.get(&commit)) else { continue };
+        for row in &entry.rows {
+            let number = numbers.entry((row.p, row.k)).or_default();
+            *number += 1;
+            if row.values.a != Some(*number) {
+                let what = format!("snapshot {id} makes {:?} of {} increments of key {}", row.values.a, number, row.k);
+                actor.world().violation(Broken::Lost, what);
+                return;
             }
         }
     }

@@ -1,8 +1,9 @@
 //! The simulator: whole histories of a table in one thread, decided by a seed, with faults at every effect, and checks of
 //! every promise at the end (spec: reliability.md; `docs/reliability/simulation.md`).
 //!
-//! Writers, compactors, deleters, readers, followers, expirers, cleaners, taggers, branchers and changes of the schema are processes that know the table through the
-//! four seams only. Invariant: nothing but the seed decides what happens, so that a seed that fails fails again.
+//! Writers, compactors, deleters, incrementers, readers, followers, expirers, cleaners, taggers, branchers and changes of the
+//! schema are processes that know the table through the four seams only. Invariant: nothing but the seed decides what happens,
+//! so that a seed that fails fails again.
 
 pub mod actor;
 pub mod campaign;

@@ -8,6 +8,7 @@ use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::types::DataType;
 use linn_format::{Result, SnapshotId};
 
+use super::actor::increment;
 use super::row::Row;
 use super::shape::Shape;
 use super::world::{Record, World};
@@ -16,7 +17,7 @@ use super::world::{Record, World};
 pub fn commit_of(snapshot: &Snapshot) -> Option<(String, i64)> {
     let made = matches!(snapshot.commit_kind, CommitKind::Append | CommitKind::Overwrite);
     let user = snapshot.commit_user.split('.').next().unwrap_or_default();
-    let is_writer = user.starts_with("writer-") || user.starts_with("deleter-");
+    let is_writer = ["writer-", "deleter-", increment::PREFIX].iter().any(|prefix| user.starts_with(prefix));
     (made && is_writer).then(|| (user.to_owned(), snapshot.commit_identifier))
 }
 

@@ -84,6 +84,7 @@ enum Kind {
     Compactor(usize),
     Reader,
     Deleter(usize),
+    Incrementer(usize),
     Alterer,
     Tagger,
     Brancher,
@@ -197,6 +198,10 @@ impl History {
         if self.shape.engine == Engine::Append && self.shape.vectors {
             kinds.extend([Kind::Deleter(0), Kind::Deleter(1)]);
         }
+        // Beside planted bugs they would only change which histories these show in.
+        if actor::increment::fits(&self.shape) && !about(Hazard::ALL) {
+            kinds.extend([Kind::Incrementer(0), Kind::Incrementer(1)]);
+        }
         let eager = [Hazard::H7, Hazard::H8, Hazard::H9, Hazard::H16];
         let drawn = [
             (Kind::Follower, self.shape.follows),
@@ -216,6 +221,7 @@ impl History {
             Kind::Compactor(_) => "compactor",
             Kind::Reader => "reader",
             Kind::Deleter(_) => "deleter",
+            Kind::Incrementer(_) => "incrementer",
             Kind::Alterer => "alterer",
             Kind::Tagger => "tagger",
             Kind::Brancher => "brancher",
@@ -239,6 +245,7 @@ impl History {
             Kind::Compactor(number) => Box::pin(actor::compact::run(actor, number)),
             Kind::Reader => Box::pin(actor::read::run(actor)),
             Kind::Deleter(number) => Box::pin(actor::delete::run(actor, number)),
+            Kind::Incrementer(number) => Box::pin(actor::increment::run(actor, number)),
             Kind::Alterer => Box::pin(actor::alter::run(actor)),
             Kind::Tagger => Box::pin(actor::tag::run(actor)),
             Kind::Brancher => Box::pin(actor::branch::run(actor)),

@@ -238,6 +238,23 @@ proptest! {
     }
 }
 
+/// A partition has no more buckets than the table allows, in one writer and in the next.
+#[test]
+fn the_most_buckets_hold_for_every_partition() {
+    block_on(async {
+        let table = table(memory(), of(&[("dynamic-bucket.max-buckets", "2")])).await;
+        let rows = |keys: std::ops::Range<i32>| keys.map(|k| (k, k % 2, Some(k))).collect::<Vec<Row>>();
+        write(&table, 1, &rows(0..20)).await;
+        write(&table, 2, &rows(20..40)).await;
+        let splits = table.scan().every_level().plan().await.unwrap().splits;
+        let buckets: std::collections::BTreeSet<_> =
+            splits.iter().map(|split| (split.partition.to_serialized().to_vec(), split.bucket)).collect();
+        assert_eq!(buckets.len(), 4, "two of each partition");
+        assert!(buckets.iter().all(|(_, bucket)| *bucket < 2));
+        assert_eq!(read(&table).await.len(), 40);
+    });
+}
+
 /// Replaces partition 1 by rows; the keys of some were in another one.
 #[test]
 fn a_partition_is_overwritten_among_others() {

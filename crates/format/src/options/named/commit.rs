@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::Result;
-use crate::options::Options;
 use crate::options::table::{changelog, commit};
+use crate::options::{Isolation, Options};
+use crate::{Error, Result};
 
 impl Options {
     /// Compression of manifests and manifest lists.
@@ -74,6 +74,15 @@ impl Options {
     /// `Invalid` for text that is no time.
     pub fn commit_timeout(&self) -> Result<Option<Duration>> {
         self.duration_opt(&commit::COMMIT_TIMEOUT)
+    }
+
+    /// Which commits of others rule out the commit of a statement that reads the table it writes.
+    ///
+    /// # Errors
+    /// `Invalid` for another word.
+    pub fn isolation(&self) -> Result<Isolation> {
+        let word = self.choice(&commit::LINN_ISOLATION_LEVEL)?;
+        Isolation::from_word(word).ok_or_else(|| Error::internal("an isolation level without a name"))
     }
 
     /// Whether a commit waits for a compaction.

@@ -31,6 +31,10 @@ options! {
         "end-input.check-partition-expire", Bool, Some("false"), [], false,
         "Expire partitions at the end of a batch."
     );
+    LINN_ISOLATION_LEVEL = (
+        "linn.isolation-level", Choice(&["serializable", "snapshot", "none"]), Some("serializable"), [], false,
+        "Which commits of others make a statement run again that reads the table it writes."
+    );
     MANIFEST_SORT_ENABLED = ("manifest-sort.enabled", Bool, Some("false"), [], false, "Sort manifests at commit.");
     MANIFEST_SORT_MAX_REWRITE_SIZE = (
         "manifest-sort.max-rewrite-size", Memory, Some("256 mb"), [], false,

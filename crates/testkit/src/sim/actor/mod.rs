@@ -8,6 +8,7 @@ pub mod compact;
 pub mod delete;
 pub mod expire;
 pub mod follow;
+pub mod increment;
 pub mod read;
 pub mod tag;
 pub mod write;

@@ -140,7 +140,7 @@ fn entry(actor: &Actor, number: usize, identifier: i64) -> Entry {
     entry
 }
 
-fn acknowledge(actor: &Actor, of: &(String, i64)) {
+pub(super) fn acknowledge(actor: &Actor, of: &(String, i64)) {
     actor.world().action("commits acknowledged");
     let now = actor.world().executor.now();
     if let Some(entry) = actor.world().record().ledger.get_mut(of) {
@@ -149,7 +149,7 @@ fn acknowledge(actor: &Actor, of: &(String, i64)) {
 }
 
 /// Notes which commit made which files, and when it was handed over.
-fn dispatch(actor: &Actor, of: &(String, i64), messages: &[CommitMessage]) {
+pub(super) fn dispatch(actor: &Actor, of: &(String, i64), messages: &[CommitMessage]) {
     actor.world().action("commits attempted");
     let now = actor.world().executor.now();
     let mut record = actor.world().record();
@@ -174,7 +174,7 @@ pub(crate) fn batch(table: &Table, rows: &[Row]) -> Result<(RecordBatch, arrow_a
 }
 
 /// What a writer that has to be closed says is the end of a session like any other: the rows are written again in the next one.
-fn closed(e: Error) -> Error {
+pub(super) fn closed(e: Error) -> Error {
     match e.kind() == ErrorKind::Invalid && e.to_string().contains("close this writer") {
         true => Error::unavailable("a new session").with_source(e),
         false => e,
@@ -242,7 +242,7 @@ async fn replace(
 }
 
 /// Commits until the outcome is known.
-async fn settle(
+pub(super) async fn settle(
     actor: &Actor,
     committer: &Committer,
     commit: &Commit,

@@ -1,0 +1,118 @@
+//! Digits of a second that a type has not: they are dropped, as the reference's casts drop them, so that two values that print
+//! alike are one.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Decimal128Type, Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+};
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, ListArray, MapArray, PrimitiveArray, StructArray,
+};
+use arrow_schema::DataType as Arrow;
+
+use crate::types::{DataType, Kind};
+use crate::{Error, Result};
+
+/// The column, which has the Arrow type of `data_type`, without digits of seconds that the type has not; the same column when
+/// there are none.
+///
+/// # Errors
+/// `Internal` when the column is of another type.
+pub fn cut_seconds(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    match may_have(data_type) {
+        true => cut(column, data_type),
+        false => Ok(Arc::clone(column)),
+    }
+}
+
+/// Whether the Arrow type holds digits, at any depth, that the type has not.
+fn may_have(data_type: &DataType) -> bool {
+    match &data_type.kind {
+        Kind::Time(p) => *p < 3,
+        Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => !matches!(p, 3 | 6 | 9),
+        Kind::WideTimestamp { precision, .. } => *precision < 9,
+        Kind::Array(element) | Kind::Multiset(element) | Kind::Vector { element, .. } => may_have(element),
+        Kind::Map(key, value) => may_have(key) || may_have(value),
+        Kind::Row(fields) => fields.iter().any(|field| may_have(&field.data_type)),
+        _ => false,
+    }
+}
+
+fn cut(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    let power = |digits: u8| 10_i64.pow(u32::from(digits.min(9)));
+    match &data_type.kind {
+        _ if !may_have(data_type) => Ok(Arc::clone(column)),
+        Kind::Time(p) => {
+            let unit = i32::try_from(power(3 - p)).unwrap_or(1);
+            whole::<Time32MillisecondType>(column, |v| v - v % unit)
+        }
+        // Whole milliseconds round to zero, as the reference's do; what is finer is counted from the millisecond before.
+        Kind::Timestamp(p @ 0..=2) | Kind::LocalZonedTimestamp(p @ 0..=2) => {
+            let unit = power(3 - p);
+            whole::<TimestampMillisecondType>(column, |v| v - v % unit)
+        }
+        Kind::Timestamp(p @ 4..=5) | Kind::LocalZonedTimestamp(p @ 4..=5) => {
+            let unit = power(6 - p);
+            whole::<TimestampMicrosecondType>(column, |v| v - v.rem_euclid(unit))
+        }
+        Kind::Timestamp(p @ 7..=8) | Kind::LocalZonedTimestamp(p @ 7..=8) => {
+            let unit = power(9 - p);
+            whole::<TimestampNanosecondType>(column, |v| v - v.rem_euclid(unit))
+        }
+        Kind::WideTimestamp { precision, .. } => {
+            let unit = i128::from(power(9_u8.saturating_sub(*precision)));
+            whole::<Decimal128Type>(column, |v| v - v.rem_euclid(unit))
+        }
+        Kind::Array(element) => {
+            let list = column.as_list_opt::<i32>().ok_or_else(|| wrong(data_type))?;
+            let (Arrow::List(field), values) = (list.data_type(), cut(list.values(), element)?) else {
+                return Err(wrong(data_type));
+            };
+            Ok(Arc::new(ListArray::try_new(Arc::clone(field), list.offsets().clone(), values, list.nulls().cloned())?))
+        }
+        Kind::Vector { element, .. } => {
+            let list = column.as_fixed_size_list_opt().ok_or_else(|| wrong(data_type))?;
+            let (Arrow::FixedSizeList(field, length), values) = (list.data_type(), cut(list.values(), element)?) else {
+                return Err(wrong(data_type));
+            };
+            Ok(Arc::new(FixedSizeListArray::try_new(Arc::clone(field), *length, values, list.nulls().cloned())?))
+        }
+        Kind::Multiset(element) => entries(column, element, None, data_type),
+        Kind::Map(key, value) => entries(column, key, Some(value), data_type),
+        Kind::Row(fields) => {
+            let parts = column.as_struct_opt().ok_or_else(|| wrong(data_type))?;
+            let cut = parts.columns().iter().zip(fields).map(|(child, field)| cut(child, &field.data_type));
+            let children = cut.collect::<Result<Vec<_>>>()?;
+            Ok(Arc::new(StructArray::try_new(parts.fields().clone(), children, parts.nulls().cloned())?))
+        }
+        _ => Ok(Arc::clone(column)),
+    }
+}
+
+/// Keys and values of maps. Two keys that become one are both kept, as they came.
+fn entries(column: &ArrayRef, key: &DataType, value: Option<&DataType>, data_type: &DataType) -> Result<ArrayRef> {
+    let map = column.as_map_opt().ok_or_else(|| wrong(data_type))?;
+    let Arrow::Map(field, sorted) = map.data_type() else { return Err(wrong(data_type)) };
+    let values = match value {
+        Some(value) => cut(map.values(), value)?,
+        None => Arc::clone(map.values()),
+    };
+    let children = vec![cut(map.keys(), key)?, values];
+    let entries = StructArray::try_new(map.entries().fields().clone(), children, None)?;
+    Ok(Arc::new(MapArray::try_new(Arc::clone(field), map.offsets().clone(), entries, map.nulls().cloned(), *sorted)?))
+}
+
+fn whole<T: ArrowPrimitiveType>(column: &ArrayRef, cut: impl Fn(T::Native) -> T::Native) -> Result<ArrayRef> {
+    let values = column.as_primitive_opt::<T>().ok_or_else(|| Error::internal("a time in another Arrow type"))?;
+    if values.values().iter().all(|value| cut(*value) == *value) {
+        return Ok(Arc::clone(column));
+    }
+    let cut: PrimitiveArray<T> = values.unary(cut);
+    Ok(Arc::new(cut.with_data_type(column.data_type().clone())))
+}
+
+fn wrong(data_type: &DataType) -> Error {
+    Error::internal(format!("a column of {data_type} in another Arrow type"))
+}
