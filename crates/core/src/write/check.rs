@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int8Array, NullArray, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int8Array, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_cast::display::array_value_to_string;
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType as ArrowType, Field, Schema, SchemaRef};
 use linn_format::file::resolve::Resolution;
 use linn_format::limit::{self, Misfit};
 use linn_format::schema::TableSchema;
@@ -116,28 +116,30 @@ impl Check {
     fn fitting(&self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
         let rows = RecordBatch::try_new(self.arrow.clone(), self.columns(batch)?)
             .map_err(|e| Error::invalid("the batch does not fit the table").with_source(e))?;
-        let kinds = match (self.kind_column, kinds) {
-            (Some(column), _) => self.kinds_of_column(rows.column(column))?,
-            (None, Some(kinds)) => checked_kinds(kinds, rows.num_rows())?,
-            (None, None) => Int8Array::from(vec![RowKind::Insert as i8; rows.num_rows()]),
-        };
+        let kinds = self.kinds_of(&rows, kinds)?;
         Ok((rows, kinds))
+    }
+
+    fn kinds_of(&self, rows: &RecordBatch, kinds: Option<&Int8Array>) -> Result<Int8Array> {
+        match (self.kind_column, kinds) {
+            (Some(column), _) => self.kinds_of_column(rows.column(column)),
+            (None, Some(kinds)) => checked_kinds(kinds, rows.num_rows()),
+            (None, None) => Ok(Int8Array::from(vec![RowKind::Insert as i8; rows.num_rows()])),
+        }
     }
 
     /// The same of a batch that has some of the table's columns; the others are arrays without values.
     ///
     /// # Errors
     /// As [`rows`](Self::rows); `Invalid` naming a column that must have a value and is not there.
-    pub(crate) fn some(&self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
+    pub(crate) fn some(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
         if let Some(field) = batch.schema().fields().iter().find(|f| self.schema.field(f.name()).is_none()) {
             return Err(Error::invalid("the table has no such column").with("column", field.name()));
         }
-        let rows = absent::with_absent(&self.arrow, self.fitting(batch)?, batch.num_rows())?;
-        let kinds = match (self.kind_column, kinds) {
-            (Some(column), _) => self.kinds_of_column(rows.column(column))?,
-            (None, Some(kinds)) => checked_kinds(kinds, rows.num_rows())?,
-            (None, None) => Int8Array::from(vec![RowKind::Insert as i8; rows.num_rows()]),
-        };
+        let rows = absent::with_absent(&self.arrow, self.present(batch)?, batch.num_rows())?;
+        let kinds = self.kinds_of(&rows, kinds)?;
+        let rows = self.admitted(&rows, &kinds)?;
+        self.seen = self.seen.saturating_add(rows.num_rows() as u64);
         self.drop_ignored(rows, kinds)
     }
 
@@ -155,11 +157,11 @@ impl Check {
         if let Some(field) = self.schema.fields.iter().find(|field| batch.column_by_name(&field.name).is_none()) {
             return Err(Error::invalid("the batch lacks a column of the table").with("column", &field.name));
         }
-        self.fitting(batch)
+        self.present(batch)
     }
 
     /// The columns of the table as they are in a batch; those that it lacks have no values.
-    fn fitting(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+    fn present(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         self.schema
             .fields
             .iter()
@@ -236,6 +238,10 @@ impl Check {
     fn admitted(&self, rows: &RecordBatch, kinds: &Int8Array) -> Result<RecordBatch> {
         let mut columns = Vec::with_capacity(rows.num_columns());
         for (field, column) in self.schema.fields.iter().zip(rows.columns()) {
+            if *column.data_type() == ArrowType::Null {
+                columns.push(Arc::clone(column));
+                continue;
+            }
             let column = limit::cut_seconds(column, &field.data_type)?;
             let given = |misfit: &Misfit| kinds.value(misfit.row) & 1 == 0;
             let found = match limit::misfit(&column, &field.data_type) {
@@ -248,7 +254,8 @@ impl Check {
             }
             columns.push(column);
         }
-        Ok(RecordBatch::try_new(rows.schema(), columns)?)
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        Ok(RecordBatch::try_new_with_options(rows.schema(), columns, &options)?)
     }
 
     fn refusal(&self, misfit: &Misfit, column: &str, rows: &RecordBatch) -> Error {
