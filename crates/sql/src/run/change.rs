@@ -104,7 +104,7 @@ pub(super) fn assignments<'a>(table: &Table, assignments: &'a [Assignment]) -> R
 pub(crate) async fn delete_keys(session: &Session, id: &Identifier, keys: Vec<RecordBatch>) -> Result<u64> {
     isolation::again(&TableOptions::default(), |options| {
         let keys = keys.clone();
-        async move { try_delete_keys(session, id, keys, &options).await }
+        Box::pin(async move { try_delete_keys(session, id, keys, &options).await })
     })
     .await
 }

@@ -2,6 +2,7 @@
 //! (`linn.isolation-level`, `commit.max-retries`; decision 0019).
 
 use std::future::Future;
+use std::pin::Pin;
 
 use linn::Result;
 use linn::core::commit::Reads;
@@ -9,8 +10,8 @@ use linn::core::commit::Reads;
 use crate::parse::TableOptions;
 
 /// Runs a statement until its commit is in the table or cannot be. Each time its tables are opened and read anew; a statement that
-/// does not read what it writes is run once.
-pub(super) async fn again<T, F>(options: &TableOptions, mut run: impl FnMut(TableOptions) -> F) -> Result<T>
+/// does not read what it writes is run once. What `run` gives is boxed: planning below it needs the stack.
+pub(super) async fn again<T, F>(options: &TableOptions, mut run: impl FnMut(TableOptions) -> Pin<Box<F>>) -> Result<T>
 where
     F: Future<Output = Result<T>>,
 {

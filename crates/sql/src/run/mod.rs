@@ -127,7 +127,7 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
         Statement::Insert(insert) => {
             isolation::again(options, |options| {
                 let insert = insert.clone();
-                async move { insert::insert(session, insert, &options).await }
+                Box::pin(async move { insert::insert(session, insert, &options).await })
             })
             .await
         }

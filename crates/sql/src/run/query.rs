@@ -37,7 +37,7 @@ pub(super) async fn run(session: &Session, tokens: Vec<TokenWithSpan>, options: 
         Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => {
             isolation::again(options, |options| {
                 let ast = ast.clone();
-                async move { change(session, ast, &options).await }
+                Box::pin(async move { change(session, ast, &options).await })
             })
             .await
         }
@@ -53,9 +53,9 @@ pub(super) async fn run(session: &Session, tokens: Vec<TokenWithSpan>, options: 
 
 async fn change(session: &Session, ast: Ast, options: &TableOptions) -> Result<Output> {
     match ast {
-        Ast::Update(update) => super::change::update(session, update, options).await,
-        Ast::Delete(delete) => super::change::delete(session, delete, options).await,
-        Ast::Merge(merge) => super::merge::merge(session, merge, options).await,
+        Ast::Update(update) => Box::pin(super::change::update(session, update, options)).await,
+        Ast::Delete(delete) => Box::pin(super::change::delete(session, delete, options)).await,
+        Ast::Merge(merge) => Box::pin(super::merge::merge(session, merge, options)).await,
         _ => Err(Error::internal("a statement that changes no rows")),
     }
 }

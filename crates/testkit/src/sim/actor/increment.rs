@@ -44,17 +44,19 @@ pub async fn once(actor: &Actor, number: usize) -> Result<bool> {
     let table = actor.open().await?.noting(&reads)?;
     let k = if actor.chance(2) { 0 } else { KEYS - 1 };
     let of = (format!("{PREFIX}{number}"), actor.world().executor.now());
+    // A process that was taken for dead and one in its place are two users, so that neither is told the other's commits.
+    let user = format!("{}.{}", of.0, actor.process.id);
     let next = again!(actor, value(&table, k))?.unwrap_or(0) + 1;
     let values = Values { s: Some(next), a: Some(next), b: None, w: Some(format!("{}.{}", of.0, of.1)) };
     let rows = vec![Row { p: PARTITION, k, values, kind: 0 }];
     // Every try is a commit of its own: what it writes depends on what it saw.
     actor.world().record().ledger.insert(of.clone(), Entry::of(rows.clone(), None));
-    let mut writer = table.writer(&of.0)?;
+    let mut writer = table.writer(&user)?;
     let (rows, kinds) = batch(&table, &rows)?;
     writer.write(&rows, Some(&kinds)).await.map_err(closed)?;
     let messages = again!(actor, writer.prepare_commit(true)).map_err(closed)?;
     dispatch(actor, &of, &messages);
-    let outcome = settle(actor, &table.committer(&of.0), &Commit::streaming(of.1, messages), None).await?;
+    let outcome = settle(actor, &table.committer(&user), &Commit::streaming(of.1, messages), None).await?;
     writer.close().await?;
     let done = matches!(outcome, Some(CommitOutcome::Committed(_) | CommitOutcome::CompactionLost { .. }));
     if done {
