@@ -204,7 +204,8 @@ impl Session {
 
     async fn statement(&self, tokens: &[datafusion::sql::sqlparser::tokenizer::Token]) -> Result<Output> {
         let (tokens, options) = mark(tokens)?;
-        run::run(self, parse(&tokens)?, &options).await
+        // The future of a statement is large, and every caller would hold it.
+        Box::pin(run::run(self, parse(&tokens)?, &options)).await
     }
 }
 
