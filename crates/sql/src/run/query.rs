@@ -112,13 +112,17 @@ pub(super) async fn context(
             plain.clone_into(last);
         }
         let id = session.identifier(&plain_parts)?;
+        let database = if parts.len() > 1 { id.database.clone() } else { current.clone() };
+        // A table may be named with its database and without.
+        if schema_of(&catalog, &database)?.table_exist(marked) {
+            continue;
+        }
         let table = match provider::open(session.catalog(), &id, given).await {
             Ok(table) => table,
             // A bare name may be a common table expression; if it is none the planner says so.
             Err(e) if e.kind() == ErrorKind::NotFound && names.aliases.contains(plain) && parts.len() == 1 => continue,
             Err(e) => return Err(e),
         };
-        let database = if parts.len() > 1 { id.database.clone() } else { current.clone() };
         schema_of(&catalog, &database)?.register_table(marked.clone(), table).map_err(ours)?;
     }
     schema_of(&catalog, &current)?;
