@@ -261,13 +261,13 @@ impl Session {
     async fn statement(&self, tokens: &[TokenWithSpan]) -> Result<Output> {
         let executed = run::executed(self, tokens)?;
         let tokens = executed.as_deref().unwrap_or(tokens);
-        // What is kept for later is kept as it was written.
+        // What is kept for later is kept as it was written. The future of a statement is large, and every caller would hold it.
         if verbatim(tokens) {
-            return run::run(self, parse(tokens)?, &TableOptions::default()).await;
+            return Box::pin(run::run(self, parse(tokens)?, &TableOptions::default())).await;
         }
         let (tokens, mut options) = mark(tokens)?;
         run::compute(self, &mut options).await?;
-        run::run(self, parse(&tokens)?, &options).await
+        Box::pin(run::run(self, parse(&tokens)?, &options)).await
     }
 }
 

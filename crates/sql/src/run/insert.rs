@@ -218,7 +218,8 @@ pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
 async fn put(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.new_user();
     let (written, writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
-    seal(table, user, writer, messages).await?;
+    // Statements are deep already.
+    Box::pin(seal(table, user, writer, messages)).await?;
     Ok(written)
 }
 

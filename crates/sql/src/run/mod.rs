@@ -131,8 +131,8 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
             })
             .await
         }
-        Statement::InsertSet { inserts, explain: false } => set::run(session, inserts, options).await,
-        Statement::InsertSet { inserts, explain: true } => set::explain(session, inserts, options).await,
+        Statement::InsertSet { inserts, explain: false } => Box::pin(set::run(session, inserts, options)).await,
+        Statement::InsertSet { inserts, explain: true } => Box::pin(set::explain(session, inserts, options)).await,
         Statement::Analyze { table, columns } => analyze::run(session, &table, columns).await,
         Statement::Call { procedure, arguments } => call::call(session, &procedure, arguments).await,
         Statement::Other(tokens) => query::run(session, tokens, options).await,

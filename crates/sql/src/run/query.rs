@@ -168,13 +168,17 @@ pub(super) async fn context(
         if let Some(last) = plain_parts.last_mut() {
             plain.clone_into(last);
         }
+        let database = parts.iter().rev().nth(1).unwrap_or(&current);
+        // A table may be named with its database and without.
+        if schema_of(&catalog, database)?.table_exist(marked) {
+            continue;
+        }
         let table = match place.open(&plain_parts, given).await {
             Ok(table) => table,
             // A bare name may be a common table expression; if it is none the planner says so.
             Err(e) if e.kind() == ErrorKind::NotFound && names.aliases.contains(plain) && parts.len() == 1 => continue,
             Err(e) => return Err(names.pointed(parts, e)),
         };
-        let database = parts.iter().rev().nth(1).unwrap_or(&current);
         schema_of(&catalog, database)?.register_table(marked.clone(), table).map_err(ours)?;
     }
     schema_of(&catalog, &current)?;

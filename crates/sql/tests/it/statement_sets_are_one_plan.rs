@@ -28,7 +28,7 @@ async fn columns_of_others_are_left_alone() {
     run(
         &session,
         "BEGIN STATEMENT SET; INSERT INTO wide (k, a) SELECT k, a FROM src; \
-         INSERT INTO wide (k, b) SELECT k, b FROM src WHERE kind = 'p'; END;",
+         INSERT INTO wide (k, b) SELECT k, b FROM default.src WHERE kind = 'p'; END;",
     )
     .await;
     let found = rows(&session, "SELECT * FROM wide ORDER BY k").await;
