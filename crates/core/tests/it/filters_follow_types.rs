@@ -76,8 +76,8 @@ async fn check(change: usize, format: &str, keys: &str, commits: &[Vec<usize>], 
     for filter in [
         compare.clone(),
         Predicate::Not(Box::new(compare)),
-        Predicate::In { field_id: field.id, literals: vec![literal], negated: op % 2 == 0 },
-        Predicate::IsNull { field_id: field.id, negated: op % 2 == 0 },
+        Predicate::In { field_id: field.id, literals: vec![literal], negated: op.is_multiple_of(2) },
+        Predicate::IsNull { field_id: field.id, negated: op.is_multiple_of(2) },
     ] {
         let mut expected = Vec::new();
         for batch in &all {

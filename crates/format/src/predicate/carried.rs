@@ -119,8 +119,8 @@ proptest! {
                 for filter in [
                     compare.clone(),
                     Predicate::Not(Box::new(compare)),
-                    Predicate::In { field_id: 0, literals: vec![literal.clone(), known[1].clone()], negated: op % 2 == 0 },
-                    Predicate::IsNull { field_id: 0, negated: op % 2 == 0 },
+                    Predicate::In { field_id: 0, literals: vec![literal.clone(), known[1].clone()], negated: op.is_multiple_of(2) },
+                    Predicate::IsNull { field_id: 0, negated: op.is_multiple_of(2) },
                 ] {
                     let mask = |array: &arrow_array::ArrayRef, filter: &Predicate, field: &DataField| {
                         let columns = [("c", array.clone(), true)];

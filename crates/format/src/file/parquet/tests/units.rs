@@ -93,7 +93,7 @@ proptest! {
             let literal = |at: usize| value(&kind, literals[at % literals.len()]);
             let compare = Predicate::Compare { field_id: 0, op: OPS[op], literal: literal(0) };
             let among = (0..literals.len()).map(literal).collect();
-            let negated = op % 2 == 0;
+            let negated = op.is_multiple_of(2);
             for filter in [
                 compare.clone(),
                 Predicate::Not(Box::new(compare)),
