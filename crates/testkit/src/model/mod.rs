@@ -104,16 +104,6 @@ impl Model {
         }
     }
 
-    /// Whether a key has a row.
-    pub fn has(&self, row: &Row) -> bool {
-        self.arrived.get(&self.key(row)).is_some_and(|records| self.fold(records).is_some())
-    }
-
-    /// Whether a key was ever taken back.
-    pub fn was_taken_back(&self, row: &Row) -> bool {
-        self.arrived.get(&self.key(row)).is_some_and(|records| records.iter().any(Record::is_retract))
-    }
-
     /// The rows of the table.
     pub fn rows(&self) -> Vec<Row> {
         self.arrived.values().filter_map(|records| self.fold(records)).collect()

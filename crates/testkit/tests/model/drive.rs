@@ -75,24 +75,17 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-/// Records of one commit as the scenario allows them.
-pub(crate) fn records(scenario: &Scenario, made: &Made, model: &Model, raws: &[Raw]) -> Vec<Record> {
-    let mut after = model.clone();
-    let mut records: Vec<Record> = Vec::new();
-    for raw in raws {
+/// Records of one commit.
+pub(crate) fn records(scenario: &Scenario, made: &Made, raws: &[Raw]) -> Vec<Record> {
+    let record = |raw: &Raw| {
         let mut row = made.row(raw.key, &raw.seeds);
-        let mut kind = scenario.kinds[raw.kind.index(scenario.kinds.len())];
-        if scenario.only_there && kind % 2 == 1 && !after.has(&row) {
-            kind = 0;
-        }
+        let kind = scenario.kinds[raw.kind.index(scenario.kinds.len())];
         if let Some(column) = made.schema.options.rowkind_field() {
             row.insert(column.to_owned(), json!(KIND_TEXTS[usize::try_from(kind).unwrap()]));
         }
-        let record = Record { kind, row };
-        after.write(std::slice::from_ref(&record));
-        records.push(record);
-    }
-    records
+        Record { kind, row }
+    };
+    raws.iter().map(record).collect()
 }
 
 const KIND_TEXTS: [&str; 4] = ["+I", "-U", "+U", "-D"];
@@ -139,7 +132,7 @@ pub(crate) fn run(scenario: &Scenario, script: &Script) {
             let hidden = visible.clone();
             match step {
                 Step::Write(raws, who) => {
-                    let records = records(scenario, &made, &model, raws);
+                    let records = records(scenario, &made, raws);
                     model.write(&records);
                     if *who != Who::Same
                         && let Some(writer) = writer.take()

@@ -48,22 +48,16 @@ pub(crate) struct Scenario {
     pub(crate) options: Vec<(&'static str, &'static str)>,
     /// Row kinds that occur.
     pub(crate) kinds: &'static [i8],
-    /// Whether only rows that are there are taken back.
-    pub(crate) only_there: bool,
 }
 
 impl Scenario {
     pub(crate) fn new(columns: Vec<Column>, options: &[(&'static str, &'static str)]) -> Self {
         let options = options.to_vec();
-        Self { columns, options, kinds: &[0, 2], only_there: false }
+        Self { columns, options, kinds: &[0, 2] }
     }
 
     pub(crate) fn kinds(self, kinds: &'static [i8]) -> Self {
         Self { kinds, ..self }
-    }
-
-    pub(crate) fn only_there(self) -> Self {
-        Self { only_there: true, ..self }
     }
 
     fn has(&self, key: &str, value: &str) -> bool {
