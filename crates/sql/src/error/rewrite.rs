@@ -134,9 +134,9 @@ pub(super) fn in_words(message: &str) -> String {
     if let Some(call) = call(text) {
         return call;
     }
-    let text = match MESSAGES.iter().find_map(|(begin, end, ours)| Some((text.strip_prefix(begin)?, end, ours))) {
-        Some((rest, end, ours)) if end.is_empty() => ours.replace("{}", rest.trim()),
-        Some((rest, end, ours)) => ours.replace("{}", rest.split(*end).next().unwrap_or(rest).trim()),
+    let text = match MESSAGES.iter().find_map(|&(begin, end, ours)| Some((text.strip_prefix(begin)?, end, ours))) {
+        Some((rest, "", ours)) => ours.replace("{}", rest.trim()),
+        Some((rest, end, ours)) => ours.replace("{}", rest.split(end).next().unwrap_or(rest).trim()),
         None => text.to_owned(),
     };
     small(&unmarked(&typed(&text)))
