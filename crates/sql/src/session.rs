@@ -5,6 +5,7 @@ mod temporary;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use datafusion::arrow::array::AsArray;
@@ -15,7 +16,7 @@ use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use linn::format::BatchStream;
 use linn::format::predicate::Predicate;
 use linn::{Catalog, Error, Identifier, Result};
@@ -208,7 +209,7 @@ impl Session {
         let statements = split(sql).map_err(|e| pointed(e, sql))?;
         let several = statements.len() > 1;
         for tokens in statements {
-            let done = async { each(self.statement(&tokens).await?).await }.await;
+            let done = async { each(Box::pin(self.statement(&tokens)).await?).await }.await;
             let done = done.map_err(|e| pointed(e, sql));
             done.map_err(|e| if several { e.with("statement", shown(&tokens)) } else { e })?;
         }
@@ -222,7 +223,7 @@ impl Session {
     pub async fn execute(&self, sql: &str) -> Result<Output> {
         let mut statements = split(sql).map_err(|e| pointed(e, sql))?;
         match (statements.pop(), statements.is_empty()) {
-            (Some(tokens), true) => self.statement(&tokens).await.map_err(|e| pointed(e, sql)),
+            (Some(tokens), true) => Box::pin(self.statement(&tokens)).await.map_err(|e| pointed(e, sql)),
             _ => Err(linn::Error::invalid("SQL: this takes exactly one statement")),
         }
     }
@@ -282,7 +283,8 @@ fn shown(tokens: &[TokenWithSpan]) -> String {
     }
 }
 
-/// A DataFusion stream as one of ours.
+/// A DataFusion stream as one of ours. A panic of the library is an error, and never the end of the rows.
 pub(crate) fn stream(rows: datafusion::execution::SendableRecordBatchStream) -> BatchStream {
-    Box::pin(rows.map_err(ours))
+    let rows = AssertUnwindSafe(rows.map_err(ours)).catch_unwind();
+    rows.map(|batch| batch.unwrap_or_else(|_| Err(Error::corrupt("what a query reads is damaged")))).boxed()
 }

@@ -1,7 +1,7 @@
 //! The library's messages in the words of SQL: no names of its types, kinds, rules or settings.
 
 /// What begins a message of the library and says nothing.
-const PREFIXES: [&str; 22] = [
+const PREFIXES: [&str; 17] = [
     "Error during planning: ",
     "Schema error: ",
     "SQL error: ",
@@ -12,11 +12,6 @@ const PREFIXES: [&str; 22] = [
     "This feature is not implemented: ",
     "External error: ",
     "Resources exhausted: ",
-    "Optimizer rule 'simplify_expressions' failed",
-    "Optimizer rule 'type_coercion' failed",
-    "Optimizer rule 'optimize_projections' failed",
-    "type_coercion",
-    "caused by",
     "Invalid argument error: ",
     "Cast error: ",
     "Parser error: ",
@@ -27,9 +22,10 @@ const PREFIXES: [&str; 22] = [
 ];
 
 /// The beginning of a message, and what is said for it; `{}` takes what follows, up to the second text.
-const MESSAGES: [(&str, &str, &str); 19] = [
+const MESSAGES: [(&str, &str, &str); 20] = [
     ("Invalid function '", "'", "there is no function {}"),
     ("table '", "' not found", "there is no table {}"),
+    ("table function '", "' not found", "there is no table function {}"),
     ("Cannot infer common argument type for comparison operation ", "", "values of these types cannot be compared: {}"),
     ("Cannot coerce arithmetic expression ", " to valid types", "there is no such arithmetic: {}"),
     ("Cannot get result type for arithmetic operation ", "", "there is no such arithmetic: {}"),
@@ -70,7 +66,7 @@ const MESSAGES: [(&str, &str, &str); 19] = [
 ];
 
 /// The library's names of types, and SQL's.
-const TYPES: [(&str, &str); 24] = [
+const TYPES: [(&str, &str); 29] = [
     ("Utf8View", "STRING"),
     ("LargeUtf8", "STRING"),
     ("Utf8", "STRING"),
@@ -95,16 +91,21 @@ const TYPES: [(&str, &str); 24] = [
     ("Decimal128", "DECIMAL"),
     ("Decimal256", "DECIMAL"),
     ("Null", "NULL"),
+    ("List", "ARRAY"),
+    ("LargeList", "ARRAY"),
+    ("FixedSizeList", "ARRAY"),
+    ("Struct", "ROW"),
+    ("Map", "MAP"),
 ];
 
-/// Types whose arguments are the library's own: what stands in parentheses goes.
+/// Beginnings of types whose arguments are the library's own: what stands in parentheses goes.
 const WITH_ARGUMENTS: [(&str, &str); 6] = [
-    ("Timestamp(", "TIMESTAMP"),
-    ("Time32(", "TIME"),
-    ("Time64(", "TIME"),
-    ("Interval(", "INTERVAL"),
-    ("Duration(", "INTERVAL"),
-    ("Dictionary(", "STRING"),
+    ("Timestamp", "TIMESTAMP"),
+    ("Time32", "TIME"),
+    ("Time64", "TIME"),
+    ("Interval", "INTERVAL"),
+    ("Duration", "INTERVAL"),
+    ("Dictionary", "STRING"),
 ];
 
 /// A message of the library as ours: its meaning first, small letter at the begin, no full stop.
@@ -121,6 +122,8 @@ pub(super) fn in_words(message: &str) -> String {
     ] {
         text = text.split(end).next().unwrap_or(text);
     }
+    // What it failed in the course of says nothing.
+    text = text.rsplit("caused by\n").next().unwrap_or(text);
     let mut old = "";
     while old != text {
         old = text;
@@ -128,43 +131,86 @@ pub(super) fn in_words(message: &str) -> String {
             text = text.strip_prefix(prefix).unwrap_or(text).trim();
         }
     }
-    let text = match MESSAGES.iter().find_map(|(begin, end, ours)| Some((text.strip_prefix(begin)?, end, ours))) {
-        Some((rest, end, ours)) if end.is_empty() => ours.replace("{}", rest.trim()),
-        Some((rest, end, ours)) => ours.replace("{}", rest.split(*end).next().unwrap_or(rest).trim()),
+    if let Some(call) = call(text) {
+        return call;
+    }
+    let text = match MESSAGES.iter().find_map(|&(begin, end, ours)| Some((text.strip_prefix(begin)?, end, ours))) {
+        Some((rest, "", ours)) => ours.replace("{}", rest.trim()),
+        Some((rest, end, ours)) => ours.replace("{}", rest.split(end).next().unwrap_or(rest).trim()),
         None => text.to_owned(),
     };
     small(&unmarked(&typed(&text)))
 }
 
-/// The names of types in SQL, outside of quotes.
+/// What is said of a function that does not take its arguments.
+fn call(text: &str) -> Option<String> {
+    let between = |begin: &str| text.split(begin).nth(1)?.split('\'').next();
+    if let Some(call) = between("No function matches the given name and argument types '") {
+        return Some(format!("the function does not take these arguments: {}", typed(call)));
+    }
+    if text.contains("failed to match any signature") || text.contains("unction '") && text.contains(" requires ") {
+        let name = between("unction '")?;
+        return Some(format!("the function {name} does not take these arguments"));
+    }
+    let name = between("a call to '").or_else(|| between("call to function '"))?;
+    Some(format!("the function {name} does not take these arguments"))
+}
+
+/// The names of types in SQL, outside of quotes, and values without theirs.
 fn typed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut rest, mut quote) = (text, None);
-    let mut inside = false;
+    let (mut rest, mut quote, mut inside) = (text, None, false);
     while let Some(c) = rest.chars().next() {
         if let Some(open) = quote {
             quote = (c != open).then_some(open);
         } else if matches!(c, '\'' | '"') && !inside {
             quote = Some(c);
         } else if !inside && c.is_ascii_uppercase() {
-            if let Some((begin, ours)) = WITH_ARGUMENTS.iter().find(|(begin, _)| rest.starts_with(begin)) {
-                out.push_str(ours);
-                rest = behind(rest.get(begin.len()..).unwrap_or_default());
-                continue;
-            }
             let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-            match TYPES.iter().find(|(name, _)| *name == word) {
-                Some((_, ours)) => out.push_str(ours),
-                None => out.push_str(word),
-            }
             rest = rest.get(word.len()..).unwrap_or_default();
+            let (spelled, left) = spelled(word, rest);
+            out.push_str(&spelled);
+            rest = left;
             continue;
         }
         inside = c.is_alphanumeric() || c == '_';
         out.push(c);
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
     }
-    out
+    out.replace("ARRAY(nullable ", "ARRAY(").replace("ARRAY(non-null ", "ARRAY(")
+}
+
+/// A word that may be a type, or a value with its type, and what is left behind it.
+fn spelled<'t>(word: &str, rest: &'t str) -> (String, &'t str) {
+    let inner = rest.strip_prefix('(').map(|inner| (inner, behind(inner)));
+    if let Some((_, left)) = inner
+        && let Some((_, ours)) = WITH_ARGUMENTS.iter().find(|(begin, _)| word.starts_with(begin))
+    {
+        return ((*ours).to_owned(), left);
+    }
+    let Some((_, ours)) = TYPES.iter().find(|(name, _)| *name == word) else { return (word.to_owned(), rest) };
+    let Some((inner, left)) = inner else { return ((*ours).to_owned(), rest) };
+    let value = inner.get(..inner.len() - left.len()).unwrap_or_default();
+    let value = value.strip_suffix(')').unwrap_or(value);
+    match *ours {
+        "ARRAY" | "ROW" | "MAP" => ((*ours).to_owned(), rest),
+        "DECIMAL" => match decimal(value) {
+            Some(value) => (value, left),
+            None => ((*ours).to_owned(), rest),
+        },
+        "STRING" => (value.replace('"', "'"), left),
+        _ => (value.to_owned(), left),
+    }
+}
+
+/// A decimal value such as `Some(150),3,2`.
+fn decimal(text: &str) -> Option<String> {
+    let (digits, rest) = text.strip_prefix("Some(")?.split_once(')')?;
+    let scale: usize = rest.rsplit(',').next()?.trim().parse().ok()?;
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    let digits = format!("{digits:0>width$}", width = scale + 1);
+    let (whole, part) = digits.split_at_checked(digits.len() - scale)?;
+    Some(if part.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{part}") })
 }
 
 /// What is behind the parenthesis that closes one that is open.
@@ -221,7 +267,7 @@ mod tests {
             ("table 'linn.default.t' not found", "there is no table default.t"),
             (
                 "Cannot infer common argument type for comparison operation Time32(Millisecond) = List(Int64)",
-                "values of these types cannot be compared: TIME = List(BIGINT)",
+                "values of these types cannot be compared: TIME = ARRAY(BIGINT)",
             ),
             (
                 "type_coercion\ncaused by\nError during planning: Cannot coerce arithmetic expression Utf8 + Boolean to valid types",
@@ -233,9 +279,23 @@ mod tests {
                 "Cast error: Cannot cast string 'a' to value of Timestamp(Nanosecond, Some(\"+00:00\")) type",
                 "a text cannot be cast: 'a' to value of TIMESTAMP type",
             ),
+            (
+                "Cannot create filter with non-boolean predicate 'x' returning Utf8",
+                "a condition is not true or false: 'x' returning STRING",
+            ),
+            (
+                "Failed to coerce arguments to satisfy a call to 'upper' function: coercion from Utf8 to the signature Coercible([]) failed \
+              No function matches the given name and argument types 'upper(Utf8, Int64)'. You might need to add explicit type casts.",
+                "the function does not take these arguments: upper(STRING, BIGINT)",
+            ),
+            (
+                "No value for t.a + Int64(1) = Decimal128(Some(-15),3,2) and Utf8(\"x\")",
+                "no value for t.a + 1 = -0.15 and 'x'",
+            ),
+            ("Types List(nullable Int32) and Decimal128(10, 2)", "types ARRAY(INT) and DECIMAL(10, 2)"),
             ("Something else. You can set datafusion.x to y", "something else"),
             ("NULL is no value", "NULL is no value"),
-            ("MyInt64 in t\u{1}3", "MyInt64 in t"),
+            ("No MyInt64 in t\u{1}3", "no MyInt64 in t"),
         ] {
             assert_eq!(in_words(theirs), expected, "{theirs}");
         }

@@ -1,6 +1,7 @@
 //! Files as a table: Parquet and Arrow by DataFusion's readers, text by ours, many files as one.
 
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,7 +18,7 @@ use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, Options, Result};
 use tokio::runtime::Handle;
@@ -82,7 +83,9 @@ async fn listed(
     let schemas = stream::iter(named).map(move |(url, uri)| {
         let shared = Arc::clone(&shared);
         async move {
-            let schema = shared.1.infer_schema(&shared.0, &url).await;
+            // The library may panic on what is damaged.
+            let schema = AssertUnwindSafe(shared.1.infer_schema(&shared.0, &url)).catch_unwind().await;
+            let schema = schema.map_err(|_| Error::corrupt("the Parquet file cannot be read").with("file", &uri))?;
             schema.map_err(|e| ours(e).with("file", uri))
         }
     });

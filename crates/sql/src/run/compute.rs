@@ -3,6 +3,10 @@
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type, TimeUnit};
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::context::SessionContext;
+use datafusion::functions::datetime::now::NowFunc;
+use datafusion::logical_expr::ScalarUDF;
 use linn::{Error, Result};
 
 use super::functions::functions;
@@ -25,7 +29,13 @@ pub(crate) async fn compute(session: &Session, options: &mut TableOptions) -> Re
 }
 
 async fn point(session: &Session, text: &str) -> Result<(&'static str, String)> {
-    let context = session.context().clone();
+    // The current time as a point in time, whatever the zone of the session.
+    let mut config = session.context().copied_config();
+    config.options_mut().execution.time_zone.get_or_insert_with(|| "+00:00".to_owned());
+    let now = NowFunc::new_with_config(config.options());
+    let state = SessionStateBuilder::new_from_existing(session.context().state()).with_config(config).build();
+    let context = SessionContext::new_with_state(state);
+    context.register_udf(ScalarUDF::from(now));
     functions(session).into_iter().for_each(|function| context.register_udf(function));
     let frame = context.sql(&format!("SELECT {text}")).await.map_err(|e| {
         ours(e).with_hint("a point in time is a constant expression, such as now() - INTERVAL '1' HOUR")

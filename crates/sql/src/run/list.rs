@@ -19,7 +19,7 @@ pub(super) async fn of_table(
     options: &TableOptions,
 ) -> Result<Output> {
     let Some(last) = table.last_mut() else { return Err(Error::internal("a table without a name")) };
-    if session.identifier(&[last.clone()])?.system.is_some() {
+    if session.identifier(std::slice::from_ref(&*last))?.system.is_some() {
         return Err(Error::invalid("this is a system table, where a table is needed").with("table", &*last));
     }
     *last = format!("{last}${system}");

@@ -92,29 +92,31 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
         | Statement::RenameTable { .. }
         | Statement::DropPartitions { .. }
         | Statement::DropTable { .. }
-        | Statement::Truncate(_)) => ddl::run(session, definition).await,
+        | Statement::Truncate(_)) => Box::pin(ddl::run(session, definition)).await,
         Statement::CreateTableAs { table, definition, if_not_exists, query } => {
-            insert::create_table_as(session, &table, *definition, if_not_exists, &query, options).await
+            Box::pin(insert::create_table_as(session, &table, *definition, if_not_exists, &query, options)).await
         }
         asked @ (Statement::ShowDatabases
         | Statement::ShowTables { .. }
         | Statement::ShowCreateTable(_)
         | Statement::ShowPartitions(_)
-        | Statement::Describe(_)) => show::run(session, asked).await,
-        Statement::Replacing(inner) => replace::replace(session, *inner, options).await,
+        | Statement::Describe(_)) => Box::pin(show::run(session, asked)).await,
+        Statement::Replacing(inner) => Box::pin(replace::replace(session, *inner, options)).await,
         Statement::Temporary(inner) => Err(linn::Error::internal(format!("{inner:?} makes no table"))),
-        Statement::CreateView(new) => view::create(session, new).await,
+        Statement::CreateView(new) => Box::pin(view::create(session, new)).await,
         Statement::DropView { name, if_exists } => view::drop_view(session, &name, if_exists),
-        Statement::CopyTo { query, path, options: given } => copy::to(session, query, &path, &given, options).await,
+        Statement::CopyTo { query, path, options: given } => {
+            Box::pin(copy::to(session, query, &path, &given, options)).await
+        }
         Statement::CopyFrom { table, columns, path, options: given } => {
-            copy::from(session, table, columns, &path, &given, options).await
+            Box::pin(copy::from(session, table, columns, &path, &given, options)).await
         }
         Statement::Explain { analyze, verbose, format, query } => {
-            explain::explain(session, explain::Asked { analyze, verbose, format }, query, options).await
+            Box::pin(explain::explain(session, explain::Asked { analyze, verbose, format }, query, options)).await
         }
-        Statement::DescribeQuery(query) => explain::describe(session, query, options).await,
-        Statement::Summarize(query) => summarize::summarize(session, query, options).await,
-        Statement::ShowOf { table, system } => list::of_table(session, table, system, options).await,
+        Statement::DescribeQuery(query) => Box::pin(explain::describe(session, query, options)).await,
+        Statement::Summarize(query) => Box::pin(summarize::summarize(session, query, options)).await,
+        Statement::ShowOf { table, system } => Box::pin(list::of_table(session, table, system, options)).await,
         Statement::ShowNames { what, like } => list::names(session, what, like.as_deref()),
         asked @ (Statement::Set { .. } | Statement::Reset(_) | Statement::ShowSettings(_)) => {
             setting::settings(session, asked)
@@ -133,8 +135,8 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
         }
         Statement::InsertSet { inserts, explain: false } => Box::pin(set::run(session, inserts, options)).await,
         Statement::InsertSet { inserts, explain: true } => Box::pin(set::explain(session, inserts, options)).await,
-        Statement::Analyze { table, columns } => analyze::run(session, &table, columns).await,
-        Statement::Call { procedure, arguments } => call::call(session, &procedure, arguments).await,
-        Statement::Other(tokens) => query::run(session, tokens, options).await,
+        Statement::Analyze { table, columns } => Box::pin(analyze::run(session, &table, columns)).await,
+        Statement::Call { procedure, arguments } => Box::pin(call::call(session, &procedure, arguments)).await,
+        Statement::Other(tokens) => Box::pin(query::run(session, tokens, options)).await,
     }
 }

@@ -13,7 +13,7 @@ use datafusion::execution::context::SessionContext;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as Wrapped;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Select, SelectItem, Statement as Ast, TableAlias, TableFactor, VisitMut, VisitorMut,
+    DataType, Expr, Ident, Select, SelectItem, Statement as Ast, TableAlias, TableFactor, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
@@ -104,7 +104,7 @@ pub(super) async fn frame_over(
 ) -> Result<DataFrame> {
     let (opened, database) = (Opened::default(), session.database());
     let place = Place { session, database: &database, opened: &opened, reads: options.reads(), depth: 0 };
-    planned(place, ast, options, target, goals).await
+    Box::pin(planned(place, ast, options, target, goals)).await
 }
 
 /// The same in a place, such as inside of a view.
@@ -120,7 +120,7 @@ pub(super) async fn planned(
     if let ControlFlow::Break(error) = ast.visit(&mut names) {
         return Err(error);
     }
-    let context = context(place, &names, options, target).await?;
+    let context = Box::pin(context(place, &names, options, target)).await?;
     let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await;
     let plan = plan.map_err(|e| explained(ours(e), &context))?;
     let plan = number::settle(plan, goals, &doubles).map_err(ours)?;
@@ -144,7 +144,7 @@ pub(super) fn names(ast: &Ast, options: &TableOptions) -> BTreeSet<Vec<String>> 
 pub(super) async fn schema_of_name(session: &Session, parts: &[String]) -> Result<SchemaRef> {
     let (opened, database) = (Opened::default(), session.database());
     let place = Place { session, database: &database, opened: &opened, reads: None, depth: 0 };
-    Ok(place.open(parts, None).await?.schema())
+    Ok(Box::pin(place.open(parts, None)).await?.schema())
 }
 
 /// A context in which exactly the named tables exist.
@@ -173,7 +173,7 @@ pub(super) async fn context(
         if schema_of(&catalog, database)?.table_exist(marked) {
             continue;
         }
-        let table = match place.open(&plain_parts, given).await {
+        let table = match Box::pin(place.open(&plain_parts, given)).await {
             Ok(table) => table,
             // A bare name may be a common table expression; if it is none the planner says so.
             Err(e) if e.kind() == ErrorKind::NotFound && names.aliases.contains(plain) && parts.len() == 1 => continue,
@@ -191,7 +191,7 @@ pub(super) async fn context(
     functions(session).into_iter().for_each(|function| context.register_udf(function));
     for (marked, call) in &names.files {
         let options = session.catalog().options();
-        let table = file::open(&context, session.stores(), options, call).await?;
+        let table = Box::pin(file::open(&context, session.stores(), options, call)).await?;
         schema_of(&catalog, &current)?.register_table(marked.clone(), table).map_err(ours)?;
     }
     context.register_catalog(CATALOG, Arc::new(catalog));
@@ -251,6 +251,16 @@ impl VisitorMut for Names {
     fn pre_visit_query(&mut self, query: &mut datafusion::sql::sqlparser::ast::Query) -> ControlFlow<Error> {
         if let Some(with) = &query.with {
             self.aliases.extend(with.cte_tables.iter().map(|cte| cte.alias.name.value.clone()));
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// JSON is text here, as in the columns of tables.
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::Cast { data_type, .. } = expr
+            && matches!(data_type, DataType::JSON | DataType::JSONB)
+        {
+            *data_type = DataType::Text;
         }
         ControlFlow::Continue(())
     }

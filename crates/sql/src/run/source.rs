@@ -94,7 +94,7 @@ impl Place<'_> {
                 let (tokens, mut options) = mark(&view.query)?;
                 super::compute::compute(self.session, &mut options).await?;
                 let place = Place { database: &view.database, depth: self.depth + 1, ..*self };
-                planned(place, parse(tokens)?, &options, None, &Goals::None).await
+                Box::pin(planned(place, parse(tokens)?, &options, None, &Goals::None)).await
             }
             .await;
             Ok(within.map_err(|e| e.with("view", &name))?.into_view())
@@ -104,14 +104,15 @@ impl Place<'_> {
 
 /// An error about a table that there is not, with what may have been meant.
 pub(super) async fn suggested(session: &Session, id: &Identifier, error: Error) -> Error {
-    if error.hint().is_some() {
-        return error;
-    }
     let catalog = session.catalog();
     let hint = match catalog.list_tables(&id.database).await {
         Ok(mut tables) => {
             tables.extend(session.temporary().tables());
             tables.extend(session.temporary().views().into_iter().map(|(name, _)| name));
+            // Then it is something of the table that is not there.
+            if tables.contains(&id.table) {
+                return error;
+            }
             did_you_mean(&id.table, tables.iter().map(String::as_str))
         }
         Err(_) => {

@@ -131,7 +131,7 @@ impl Settings {
             }
             return Err(unknown(context, inner));
         };
-        if def.immutable || inner == "branch" {
+        if def.immutable || ["branch", "bucket"].contains(&inner) {
             return Err(Error::invalid(format!(
                 "option {inner} belongs to each table and cannot be set for a session"
             )));

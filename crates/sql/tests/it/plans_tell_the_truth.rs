@@ -19,7 +19,7 @@ fn metric(plan: &str, name: &str) -> Option<u64> {
 async fn analyzed(s: &linn_sql::Session, sql: &str) -> String {
     let plan = rows(s, &format!("EXPLAIN ANALYZE {sql}")).await.join("\n");
     let scan = plan.lines().find(|line| line.contains("LinnScan")).unwrap_or_else(|| panic!("{plan}"));
-    scan.to_owned()
+    scan.split_once("metrics=").map_or_else(|| panic!("{plan}"), |(_, metrics)| metrics.to_owned())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -190,7 +190,7 @@ async fn lists_and_summaries() {
     assert_eq!(rows(&s, "SHOW FUNCTIONS LIKE 'current_database'").await, ["current_database|scalar"]);
     assert_eq!(
         rows(&s, "DESCRIBE SELECT id, count(*) AS n, now() AS at FROM orders GROUP BY id").await,
-        ["id|BIGINT|NO", "n|BIGINT|NO", "at|TIMESTAMP(9) WITH LOCAL TIME ZONE|NO"]
+        ["id|BIGINT|NO", "n|BIGINT|NO", "at|TIMESTAMP(9)|NO"]
     );
     assert_eq!(
         rows(&s, "SUMMARIZE SELECT amount, note, CASE WHEN id = 1 THEN 5 END AS part FROM orders").await,
