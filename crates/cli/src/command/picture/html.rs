@@ -79,7 +79,7 @@ fn of_bucket(out: &mut String, bucket: &Bucket) {
             let title = format!("{}: {}, {}{keys}", block.file, size(block.bytes), count(block.rows, "record"));
             out.push_str(&format!(
                 "<rect class=\"{}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"16\" rx=\"3\"><title>{}</title></rect>",
-                if number % 2 == 0 { "a" } else { "b" },
+                if number.is_multiple_of(2) { "a" } else { "b" },
                 y + 3.0,
                 escape(&title)
             ));

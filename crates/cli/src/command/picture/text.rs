@@ -78,7 +78,7 @@ fn of_run(run: &Run, line: usize) -> String {
     let place = |at: f64| ((at * line as f64) as usize).min(line - 1);
     for (number, block) in run.blocks.iter().enumerate() {
         let (from, to) = (place(block.from), place(block.to).max(place(block.from)));
-        let shade = if number % 2 == 0 { '█' } else { '▓' };
+        let shade = if number.is_multiple_of(2) { '█' } else { '▓' };
         drawn.iter_mut().take(to + 1).skip(from).for_each(|cell| *cell = shade);
     }
     drawn.into_iter().collect()
