@@ -165,6 +165,7 @@ mod tests {
             config: Some(path),
             set: vec!["s3.endpoint=http://y".into()],
             output: crate::args::OutputFormat::Table,
+            decimal_as: crate::output::Decimals::Number,
             no_progress: true,
             verbose: 0,
         };

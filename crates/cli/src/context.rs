@@ -10,6 +10,7 @@ use linn_sql::Session;
 
 use crate::args::{Global, OutputFormat};
 use crate::config::{Config, key_value};
+use crate::output::Style;
 use crate::progress::Progress;
 
 /// Database of names without one.
@@ -22,6 +23,8 @@ pub(crate) struct Context {
     pub(crate) config: Config,
     /// Format of results.
     pub(crate) output: OutputFormat,
+    /// How values are written.
+    pub(crate) style: Style,
     /// Progress bars.
     pub(crate) progress: Progress,
 }
@@ -33,7 +36,8 @@ impl Context {
     /// As [`Config::load`].
     pub(crate) fn new(global: &Global) -> Result<Self> {
         let config = Config::load(global)?;
-        Ok(Self { config, output: global.output, progress: Progress::new(!global.no_progress) })
+        let style = Style { decimals: global.decimal_as, ..Style::default() };
+        Ok(Self { config, output: global.output, style, progress: Progress::new(!global.no_progress) })
     }
 
     /// The catalog. Must be called from within the runtime.

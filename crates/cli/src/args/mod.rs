@@ -10,6 +10,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::output::Decimals;
+
 pub(crate) use follow::{ConsumerCommand, TailArgs};
 pub(crate) use history::{
     BranchCommand, CompactArgs, CompactCommand, CompactRunArgs, DiffArgs, FilesCommand, RollbackArgs, RollbackTarget,
@@ -36,6 +38,8 @@ pub(crate) enum OutputFormat {
     Markdown,
     /// An Arrow IPC stream.
     Arrow,
+    /// A Parquet file.
+    Parquet,
     /// One Debezium change event a line; of changes only.
     Debezium,
 }
@@ -69,6 +73,9 @@ pub(crate) struct Global {
     /// Format of results
     #[arg(long, short = 'o', global = true, value_enum, default_value = "table")]
     pub(crate) output: OutputFormat,
+    /// Decimals in JSON: numbers with all their digits, or strings
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM")]
+    pub(crate) decimal_as: Decimals,
     /// No progress bars
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,

@@ -7,6 +7,7 @@ use linn_sql::Output;
 use super::read::name;
 use crate::args::{DeleteArgs, InputArgs};
 use crate::context::{Context, DATABASE, identifier};
+use crate::import::ahead::Ahead;
 use crate::import::aside::Aside;
 use crate::import::source::Source;
 use crate::import::target::Target;
@@ -44,13 +45,18 @@ async fn keys(context: &Context, id: &Identifier, args: &InputArgs, source: &Sou
     }
     let mut aside = Aside::parse(&args.on_error)?;
     let dialect = Dialect::of(args, Unknown::Ignored)?;
+    let all: Vec<String> = table.visible_fields()?.iter().map(|field| field.name.clone()).collect();
     let target = Target::keys(&table.visible_fields()?, &table.schema().primary_keys)?;
     let bar = context.progress.bytes(source.size());
-    let (schema, chunks) = open(source, &dialect, target.wanted(), aside.keeps(), &bar)?;
+    // A file without a header has the columns of the key in the table's order, or all columns.
+    let mut wanted = target.wanted();
+    wanted.sort_by_key(|column| all.iter().position(|name| *name == column.name));
+    let (schema, chunks) = open(source, &dialect.with_all(all), wanted, aside.keeps(), &bar)?;
     let binding = target.bind(&schema).context("file", source.name())?;
     let mut keys = Vec::new();
-    for chunk in chunks {
-        let (batch, bad) = binding.rows(chunk.context("file", source.name())?)?;
+    let mut chunks = Ahead::new(chunks);
+    while let Some(chunk) = chunks.next().await.context("file", source.name())? {
+        let (batch, bad) = binding.rows(chunk).context("file", source.name())?;
         aside.take(&source.name(), &bad)?;
         keys.push(batch);
     }

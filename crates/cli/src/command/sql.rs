@@ -37,7 +37,7 @@ fn stdin() -> Result<String> {
 pub(crate) async fn show(context: &Context, output: Output) -> Result<Option<usize>> {
     match output {
         Output::Rows { schema, mut stream } => {
-            let mut sink = Sink::new(Out::new(), context.output, schema)?;
+            let mut sink = Sink::styled(Out::new(), context.output, schema, &context.style)?;
             while let Some(batch) = stream.next().await {
                 sink.write(&batch?)?;
             }

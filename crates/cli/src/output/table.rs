@@ -5,14 +5,11 @@ use std::fmt::Write as _;
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_FULL_CONDENSED};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use linn::Result;
 
-/// Times as people and SQL write them.
-pub(super) const TIMESTAMP: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f");
-pub(super) const ZONED: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f%:z");
+use super::cell::{Cells, Spelling};
 
 /// Renders all batches as one table; numbers are aligned to the right.
 pub(crate) fn render(schema: &SchemaRef, batches: &[RecordBatch], markdown: bool) -> Result<String> {
@@ -37,19 +34,11 @@ pub(crate) fn render(schema: &SchemaRef, batches: &[RecordBatch], markdown: bool
 
 /// The cells of all rows.
 fn texts(batches: &[RecordBatch], null: &str) -> Result<Vec<Vec<String>>> {
-    let options = FormatOptions::default()
-        .with_null(null)
-        .with_timestamp_format(TIMESTAMP)
-        .with_datetime_format(TIMESTAMP)
-        .with_timestamp_tz_format(ZONED);
     let mut rows = Vec::new();
     for batch in batches {
-        let formatters = batch
-            .columns()
-            .iter()
-            .map(|column| ArrayFormatter::try_new(column.as_ref(), &options))
-            .collect::<Result<Vec<_>, _>>()?;
-        rows.extend((0..batch.num_rows()).map(|row| formatters.iter().map(|f| f.value(row).to_string()).collect()));
+        let cells = batch.columns().iter().map(|column| Cells::new(column, Spelling::People));
+        let cells = cells.collect::<Result<Vec<_>>>()?;
+        rows.extend((0..batch.num_rows()).map(|row| cells.iter().map(|cell| cell.text(row, null)).collect()));
     }
     Ok(rows)
 }
