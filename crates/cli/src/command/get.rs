@@ -33,7 +33,7 @@ pub(super) async fn run(context: &Context, args: &GetArgs) -> Result<()> {
         };
         let sink = match &mut shown {
             Some(sink) => sink,
-            none => none.insert(sink(context.output, schema)?),
+            none => none.insert(sink(context.output, schema, &context.style)?),
         };
         let mut rows = 0;
         while let Some(batch) = stream.next().await {
