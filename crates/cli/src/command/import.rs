@@ -25,7 +25,7 @@ pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Re
     let again = args.create;
     let sources = args.files.iter().map(|f| Source::new(f, args.input.format, again)).collect::<Result<Vec<_>>>()?;
     let catalog = context.catalog()?;
-    let Some(table) = table(&*catalog, &id, &args, &sources, &dialect).await? else { return Ok(()) };
+    let Some(table) = table(context, &*catalog, &id, &args, &sources, &dialect).await? else { return Ok(()) };
     if upsert && !table.schema().is_primary_key_table() {
         return Err(Error::invalid("only a table with a primary key can be upserted")
             .with("table", &id)
@@ -77,6 +77,7 @@ async fn drop_empty(catalog: &dyn Catalog, id: &Identifier, table: &Table) {
 
 /// The table; made of the inferred schema when it is wanted. `None` in a dry run of a table that is not there.
 async fn table(
+    context: &Context,
     catalog: &dyn Catalog,
     id: &Identifier,
     args: &ImportArgs,
@@ -90,7 +91,11 @@ async fn table(
         });
     }
     let Some(first) = sources.first() else { return Err(Error::invalid("there is nothing to import")) };
-    let columns = infer(first, dialect)?;
+    let bar = context.progress.bytes(first.size());
+    bar.set_message("inferring");
+    let columns = infer(first, dialect, &bar);
+    bar.finish_and_clear();
+    let columns = columns?;
     if columns.is_empty() {
         return Err(
             Error::invalid("the input is empty: there is nothing to infer columns from").with("file", first.name())

@@ -1,5 +1,6 @@
 //! Rows from files into tables, in bounded memory: a chunk is read, converted, and handed to the writer.
 
+mod advance;
 pub(crate) mod ahead;
 pub(crate) mod aside;
 pub(crate) mod chunk;
@@ -98,7 +99,10 @@ pub(crate) fn open(
             let rows = json::Rows::new(source.reader(bar)?, wanted, dialect.unknown, keep);
             Ok((Arc::clone(rows.schema()), Box::new(rows.chunks())))
         }
-        FileKind::Parquet | FileKind::Orc | FileKind::Avro | FileKind::Arrow => columnar::open(source, keep),
+        FileKind::Parquet | FileKind::Orc | FileKind::Avro | FileKind::Arrow => {
+            let (schema, chunks) = columnar::open(source, keep)?;
+            Ok((schema, advance::advancing(chunks, source, bar)))
+        }
     }
 }
 
@@ -106,7 +110,7 @@ pub(crate) fn open(
 ///
 /// # Errors
 /// `Invalid` when the input is not what it should be, `Unsupported` for types that no table has.
-pub(crate) fn infer(source: &Source, dialect: &Dialect) -> Result<Vec<DataField>> {
+pub(crate) fn infer(source: &Source, dialect: &Dialect, bar: &ProgressBar) -> Result<Vec<DataField>> {
     match source.kind {
         FileKind::Csv | FileKind::Tsv if !dialect.header => {
             Err(Error::invalid("a CSV file without a header does not name its columns")
@@ -114,11 +118,11 @@ pub(crate) fn infer(source: &Source, dialect: &Dialect) -> Result<Vec<DataField>
                 .with_hint("create the table first with `linn table create`"))
         }
         FileKind::Csv | FileKind::Tsv => {
-            let (schema, rows) = open(source, dialect, Vec::new(), false, &ProgressBar::hidden())?;
+            let (schema, rows) = open(source, dialect, Vec::new(), false, bar)?;
             let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
             infer::of_text(&names, rows)
         }
-        FileKind::Ndjson => infer::of_json(source),
+        FileKind::Ndjson => infer::of_json(source, bar),
         FileKind::Parquet | FileKind::Orc | FileKind::Avro | FileKind::Arrow => columnar::fields(source),
     }
 }

@@ -33,9 +33,9 @@ pub(crate) fn of_text(names: &[String], chunks: Chunks) -> Result<Vec<DataField>
 }
 
 /// The columns of a JSON file, in the order in which they occur.
-pub(crate) fn of_json(source: &Source) -> Result<Vec<DataField>> {
+pub(crate) fn of_json(source: &Source, bar: &ProgressBar) -> Result<Vec<DataField>> {
     let mut columns: Vec<(String, Shape)> = Vec::new();
-    let mut rows = Texts::new(source.reader(&ProgressBar::hidden())?);
+    let mut rows = Texts::new(source.reader(bar)?);
     let mut row = Vec::new();
     while rows.next(&mut row).context("file", source.name())? {
         // What is no object is reported when the rows are imported.
