@@ -29,6 +29,8 @@ struct Args {
 enum Command {
     /// Check the crate graph, the habits of the source and the links of the documents
     Tidy,
+    /// Print all texts that users see
+    Texts,
     /// Install what the tests need, start the services, run all tests (interop included)
     Test(test::Args),
     /// Run only the tests against the Java and Python implementations
@@ -48,6 +50,7 @@ enum Command {
 fn main() -> Result<()> {
     match Args::parse().command {
         Command::Tidy => tidy::run(),
+        Command::Texts => tidy::print_texts(),
         Command::Test(args) => test::run(&args),
         Command::Interop(args) => interop::run(&args),
         Command::With(args) => test::with(&args),

@@ -9,6 +9,7 @@ mod history;
 mod measure;
 mod metadata;
 mod plain;
+mod session;
 mod suite;
 mod tail;
 mod tree;
@@ -23,6 +24,9 @@ use serde_json::Value;
 
 use data::Rows;
 use measure::Runner;
+
+/// Rows of each source of a statement set, unless given.
+const SET_ROWS: usize = 5000;
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -85,6 +89,21 @@ enum Bench {
         #[arg(long, default_value_t = 200)]
         count: usize,
     },
+    /// Planning queries of many partitions
+    Partitions {
+        /// Partitions
+        #[arg(long, default_value_t = 100_000)]
+        count: usize,
+    },
+    /// Filling a wide table from many sources by one statement set
+    Sets {
+        /// Sources
+        #[arg(long, default_value_t = 12)]
+        sources: usize,
+        /// Columns of each source
+        #[arg(long, default_value_t = 300)]
+        columns: usize,
+    },
     /// One phase, in this process
     #[command(hide = true)]
     Phase {
@@ -133,6 +152,23 @@ enum Phase {
     Commits {
         count: usize,
     },
+    LayPartitions {
+        count: usize,
+    },
+    PlanPartitions {
+        condition: String,
+    },
+    LaySources {
+        sources: usize,
+        columns: usize,
+    },
+    Fill {
+        sources: usize,
+        columns: usize,
+        /// By one statement set
+        #[arg(long)]
+        set: bool,
+    },
     Tail {
         count: usize,
         /// Through another handle, as another process
@@ -168,6 +204,11 @@ fn main() -> Result<()> {
         Bench::Plan { files, small } => suite::plan(&runner(Rows::Narrow), files, *small),
         Bench::Expire { files, snapshots } => suite::expire(&runner(Rows::Narrow), *files, *snapshots),
         Bench::Tail { count } => suite::tail(&runner(Rows::Narrow), *count),
+        Bench::Partitions { count } => suite::partitions(&runner(Rows::Narrow), *count),
+        Bench::Sets { sources, columns } => {
+            let rows = Some(cli.rows.unwrap_or(SET_ROWS));
+            suite::sets(&Runner::for_rows(root.clone(), Rows::Wide, rows, cli.commits), *sources, *columns)
+        }
         Bench::Phase { .. } => Ok(()),
     }
 }
@@ -197,6 +238,12 @@ fn run_phase(cli: &Cli, phase: &Phase) -> Result<Value> {
         Phase::SystemFiles => runtime.block_on(history::system_files(&dir)),
         Phase::Expire => runtime.block_on(history::expire(&dir)),
         Phase::Tail { count, apart } => runtime.block_on(tail::tail(&dir, *count, *apart)),
+        Phase::LayPartitions { count } => runtime.block_on(session::lay_partitions(&dir, *count)),
+        Phase::PlanPartitions { condition } => runtime.block_on(session::plan(&dir, condition)),
+        Phase::LaySources { sources, columns } => {
+            runtime.block_on(session::lay_sources(&dir, *sources, *columns, rows))
+        }
+        Phase::Fill { sources, columns, set } => runtime.block_on(session::fill(&dir, *sources, *columns, *set)),
         Phase::Commits { count } => runtime.block_on(metadata::commits(&dir, *count)),
     }
 }

@@ -157,6 +157,7 @@ fn datum(field: &DataField, value: i64) -> Datum {
     match field.data_type.kind {
         Kind::BigInt => Datum::BigInt(value),
         Kind::Int => Datum::Int(i32::try_from(value).unwrap_or(i32::MAX)),
+        Kind::Date => Datum::Date(i32::try_from(value).unwrap_or(i32::MAX)),
         Kind::Double => Datum::Double(value as f64),
         _ => Datum::String(format!("value-{value}")),
     }

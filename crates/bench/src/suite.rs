@@ -189,6 +189,36 @@ pub(crate) fn plan(runner: &Runner, files: &[usize], small: usize) -> Result<()>
     Ok(())
 }
 
+/// Planning with a comparison of the partition column, and with expressions over it.
+pub(crate) fn partitions(runner: &Runner, count: usize) -> Result<()> {
+    let count = count.to_string();
+    runner.measure("days", &format!("{count} partitions committed"), &["lay-partitions", &count], &[])?;
+    let month = "dt BETWEEN DATE '2001-03-01' AND DATE '2001-03-31'";
+    let name = |condition: &str| format!("plan of {count} partitions, {condition}");
+    let plain = runner.measure("days", &name(month), &["plan-partitions", month], &[])?;
+    for condition in [
+        "date_format(dt, 'yyyy-MM') = '2001-03'",
+        "date_trunc('month', dt) = DATE '2001-03-01'",
+        "substr(cast(dt AS STRING), 1, 7) = '2001-03' OR (year(dt) = 2300 AND v + 0 > 5)",
+    ] {
+        let mut measured = runner.quiet("days", &["plan-partitions", condition])?;
+        measured["warm_ratio_to_comparison"] = ratio(&measured["warm_seconds"], &plain["warm_seconds"]);
+        tell(measured, &name(condition), &[("ratio_to_comparison", &plain)]);
+    }
+    Ok(())
+}
+
+/// One statement set against one INSERT of the same values.
+pub(crate) fn sets(runner: &Runner, sources: usize, columns: usize) -> Result<()> {
+    let (sources, columns) = (sources.to_string(), columns.to_string());
+    runner.measure("sets", "sources laid down", &["lay-sources", &sources, &columns], &[])?;
+    let name = format!("one INSERT of {sources} x {columns} columns");
+    let plain = runner.measure("sets", &name, &["fill", &sources, &columns], &[])?;
+    let name = format!("statement set of {sources} INSERTs of {columns} columns");
+    runner.measure("sets", &name, &["fill", &sources, &columns, "--set"], &[("ratio_to_one_insert", &plain)])?;
+    Ok(())
+}
+
 /// Expiring a history.
 pub(crate) fn expire(runner: &Runner, files: usize, snapshots: usize) -> Result<()> {
     let history = ["lay", &files.to_string(), &snapshots.to_string()];

@@ -4,12 +4,16 @@
 //! registered for this statement alone; so one statement sees one snapshot of each table.
 
 mod error;
+mod function;
 mod names;
 mod parse;
 mod provider;
+mod rows;
 mod run;
 mod session;
+mod share;
 
-pub use parse::check_syntax;
+pub use parse::{check_syntax, is_open_set};
 pub use provider::{LinnTable, Reading};
+pub use rows::{ROWS, query_rows};
 pub use session::{Output, Session};

@@ -8,6 +8,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionConfig;
 use futures::TryStreamExt;
 use linn::format::BatchStream;
@@ -15,6 +16,7 @@ use linn::format::predicate::Predicate;
 use linn::{Catalog, Error, Identifier, Result};
 
 use crate::error::ours;
+use crate::function::functions;
 use crate::parse::{mark, parse, split};
 use crate::provider::Reading;
 use crate::run;
@@ -90,7 +92,17 @@ impl Session {
         // Strings are Utf8 in Linn's batches; views would only be converted back when written.
         options.sql_parser.map_string_types_to_utf8view = false;
         let state = SessionStateBuilder::new().with_config(config).with_default_features().build();
-        Self { catalog, database: RwLock::new(database.to_owned()), context: SessionContext::new_with_state(state) }
+        let context = SessionContext::new_with_state(state);
+        for function in functions() {
+            context.register_udf(function);
+        }
+        Self { catalog, database: RwLock::new(database.to_owned()), context }
+    }
+
+    /// Makes a function known to the statements that follow. One that is not volatile is computed over partitions where it
+    /// is in a filter of partition columns.
+    pub fn register_function(&self, function: ScalarUDF) {
+        self.context.register_udf(function);
     }
 
     /// The catalog.

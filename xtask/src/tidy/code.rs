@@ -19,6 +19,31 @@ pub(super) fn without_text(source: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
+/// The string literals of a source with their lines, escapes of line ends and quotes undone.
+pub(super) fn strings(source: &str) -> Vec<(usize, String)> {
+    let bytes = source.as_bytes();
+    let (mut found, mut i, mut line) = (Vec::new(), 0, 1);
+    while i < bytes.len() {
+        let end = literal_end(bytes, i).max(i + 1);
+        let literal = source.get(i..end).unwrap_or_default();
+        let inside = literal.trim_start_matches(['r', '#']);
+        if literal.len() > 1 && inside.starts_with('"') {
+            found.push((line, unescaped(inside.trim_matches(['"', '#']))));
+        }
+        line += bytes[i..end].iter().filter(|byte| **byte == b'\n').count();
+        i = end;
+    }
+    found
+}
+
+/// A literal's text: a backslash at the end of a line takes the blanks after it along.
+fn unescaped(literal: &str) -> String {
+    let mut lines = literal.split("\\\n");
+    let mut text = lines.next().unwrap_or_default().to_owned();
+    lines.for_each(|line| text.push_str(line.trim_start()));
+    text.replace("\\\"", "\"").replace("\\n", " ")
+}
+
 /// The end of the comment or literal that begins at `i`, or `i` when none does.
 fn literal_end(bytes: &[u8], i: usize) -> usize {
     let rest = &bytes[i..];

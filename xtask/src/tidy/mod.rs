@@ -6,8 +6,10 @@ mod graph;
 mod manifest;
 mod scan;
 mod source;
+mod texts;
 
 use std::fmt;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde::Deserialize;
@@ -34,15 +36,17 @@ struct Rules {
     /// Crate name to what it may use.
     crates: std::collections::BTreeMap<String, graph::Layer>,
     source: source::Rules,
+    texts: texts::Rules,
 }
 
 pub(crate) fn run() -> Result<()> {
     let root = place::root();
-    let rules: Rules = toml::from_str(&std::fs::read_to_string(root.join("xtask/layers.toml"))?)?;
+    let rules = rules(&root)?;
     let mut findings = graph::check(&root, &rules.crates)?;
     findings.extend(manifest::check(&root)?);
     findings.extend(book::check(&root)?);
     findings.extend(source::check(&root, &rules.source)?);
+    findings.extend(texts::check(&root, &rules.texts)?);
     findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     for finding in &findings {
         println!("{finding}");
@@ -52,4 +56,17 @@ pub(crate) fn run() -> Result<()> {
     }
     println!("tidy: nothing to say");
     Ok(())
+}
+
+/// Prints every text that users see, with its place.
+pub(crate) fn print_texts() -> Result<()> {
+    let root = place::root();
+    for texts::Text { file, line, text } in texts::all(&root, &rules(&root)?.texts)? {
+        println!("{file}:{line}: {text}");
+    }
+    Ok(())
+}
+
+fn rules(root: &Path) -> Result<Rules> {
+    Ok(toml::from_str(&std::fs::read_to_string(root.join("xtask/layers.toml"))?)?)
 }

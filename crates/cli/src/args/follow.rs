@@ -1,6 +1,6 @@
 //! Changes of tables, and who follows them.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::history::Sure;
 
@@ -32,9 +32,31 @@ pub(crate) struct TailArgs {
     /// Most changes to print
     #[arg(long, short = 'n')]
     pub(crate) limit: Option<usize>,
+    /// Columns with the commit of each change: `snapshot` (`_SNAPSHOT_ID`), `commit-time` (`_COMMIT_TIME`)
+    #[arg(long, value_delimiter = ',', value_name = "COLUMNS")]
+    pub(crate) with: Vec<With>,
     /// Table option for this read
     #[arg(long = "option", short = 'O', value_name = "KEY=VALUE")]
     pub(crate) options: Vec<String>,
+}
+
+/// What a change tells of its commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum With {
+    /// Its snapshot.
+    Snapshot,
+    /// When it was made.
+    CommitTime,
+}
+
+impl With {
+    /// The table option that shows it.
+    pub(crate) fn option(self) -> &'static str {
+        match self {
+            Self::Snapshot => "linn.read.snapshot-id",
+            Self::CommitTime => "linn.read.commit-time",
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

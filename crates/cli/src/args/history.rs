@@ -214,15 +214,25 @@ pub(crate) enum BranchCommand {
         /// Its new name
         to: String,
     },
-    /// Add to the table, or to another branch, the files that only a branch has; both may only ever have grown
+    /// Merge a branch into the table, or into another branch. With a primary key what the branch changed by key since both
+    /// parted is done there too; without one its new files are added, and both may only ever have grown
     Merge {
         /// Table as `db.table`
         table: String,
         /// Name of the branch
         name: String,
-        /// Branch that takes the files
+        /// Branch that it is merged into
         #[arg(long, value_name = "NAME", default_value = "main")]
         into: String,
+        /// Keep the rows that are there where both changed a key
+        #[arg(long, conflicts_with = "theirs")]
+        ours: bool,
+        /// Take the rows of the branch where both changed a key
+        #[arg(long)]
+        theirs: bool,
+        /// Show the conflicts, and how much would be done
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Replace the table's history by that of a branch, from the branch's first snapshot on
     FastForward {

@@ -1,13 +1,13 @@
 //! `linn branch`: other histories of a table.
 
-use linn::core::branch::Branches;
+use linn::core::branch::{Branches, Loss, Prefer};
 use linn::core::{Snapshots, Tags};
-use linn::{Result, Table};
+use linn::{Error, Result, Table};
 
 use super::sure::agreed;
 use crate::args::BranchCommand;
 use crate::context::Context;
-use crate::output::{Columns, count, time};
+use crate::output::{Columns, Out, Sink, count, time};
 use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()> {
@@ -23,13 +23,14 @@ pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()>
             }
             Ok(())
         }
-        BranchCommand::Merge { table, name, into } => {
-            let merged = Branches::new(&context.table(&table).await?).merge(&name, &into).await?;
-            match merged.snapshot {
-                Some(id) => eprintln!("added {} of {name} to {into} (snapshot {id})", count(merged.files, "file")),
-                None => eprintln!("{into} has all files of {name}"),
-            }
-            Ok(())
+        BranchCommand::Merge { table, name, into, ours, theirs, dry_run } => {
+            let prefer = match (ours, theirs) {
+                (true, _) => Some(Prefer::Ours),
+                (_, true) => Some(Prefer::Theirs),
+                _ => None,
+            };
+            let table = context.table(&table).await?;
+            merge(context, &table, Merge { name, into, prefer, dry_run }).await
         }
         BranchCommand::Delete { table, name, sure } => {
             let branches = Branches::new(&context.table(&table).await?);
@@ -50,6 +51,49 @@ pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()>
     }
 }
 
+/// A merge of a branch.
+struct Merge {
+    name: String,
+    into: String,
+    prefer: Option<Prefer>,
+    dry_run: bool,
+}
+
+async fn merge(context: &Context, table: &Table, merge: Merge) -> Result<()> {
+    let Merge { name, into, prefer, dry_run } = merge;
+    let branches = Branches::new(table);
+    if dry_run {
+        if !table.schema().is_primary_key_table() {
+            return Err(Error::unsupported("a dry run of merging a table without a primary key"));
+        }
+        let changes = branches.key_changes(&name, &into).await?;
+        let (counts, conflicts) = (changes.counts(prefer), changes.conflicts(usize::MAX)?);
+        if counts.conflicts > 0 {
+            let mut sink = Sink::new(Out::new(), context.output, conflicts.schema())?;
+            sink.write(&conflicts)?;
+            sink.finish()?;
+        }
+        say!(
+            "Would write {} and delete {} in {into}; {}.",
+            count(counts.written, "row"),
+            count(counts.deleted, "row"),
+            count(counts.conflicts, "conflict")
+        );
+        return Ok(());
+    }
+    let merged = branches.merge(&name, &into, prefer).await?;
+    match (merged.snapshot, merged.keys) {
+        (Some(id), Some(keys)) => say!(
+            "Merged {name} into {into}: wrote {}, deleted {} (snapshot {id}).",
+            count(keys.written, "row"),
+            count(keys.deleted, "row")
+        ),
+        (Some(id), None) => say!("Added {} of {name} to {into} (snapshot {id}).", count(merged.files, "file")),
+        (None, _) => say!("{into} already has everything of {name}."),
+    }
+    Ok(())
+}
+
 async fn history(table: &Table) -> Result<String> {
     let snapshots = Snapshots::new(table).list().await?.len();
     Ok(format!("{} and {}", count(snapshots, "snapshot"), count(Tags::new(table).list().await?.len(), "tag")))
@@ -61,11 +105,41 @@ async fn forward(table: &Table, name: &str, sure: &crate::args::Sure) -> Result<
     let ours = Snapshots::new(table).list().await?;
     let gone = ours.iter().filter(|id| theirs.first().is_some_and(|first| **id >= *first)).count();
     let what = format!("replace {} of the table by {} of branch {name}", count(gone, "snapshot"), theirs.len());
+    if !sure.yes {
+        show_loss(&branches.loss(name).await?);
+    }
     if agreed(&what, sure)? {
         branches.fast_forward(name).await?;
-        eprintln!("the table has the history of branch {name}");
+        say!("Fast-forwarded the table to branch {name}.");
     }
     Ok(())
+}
+
+/// Says what a fast-forward takes from the table.
+fn show_loss(loss: &Loss) {
+    if loss.snapshots.is_empty() {
+        say!("Nothing would be lost: the branch has all snapshots of the table.");
+        return;
+    }
+    say!("The table would lose {}:", count(loss.snapshots.len(), "snapshot"));
+    for snapshot in &loss.snapshots {
+        let kind = snapshot.commit_kind.as_str();
+        say!(
+            "  {} of {}, {kind}, {} rows in its files",
+            snapshot.id,
+            time(snapshot.time_millis),
+            snapshot.delta_record_count.unwrap_or_default()
+        );
+    }
+    for tag in &loss.tags {
+        say!("  tag {tag}");
+    }
+    if let Some(keys) = loss.keys {
+        say!(
+            "The rows of {} have changed in the table since the branch was made; `linn branch merge` keeps them.",
+            count(keys, "key")
+        );
+    }
 }
 
 async fn list(context: &Context, table: &Table) -> Result<()> {

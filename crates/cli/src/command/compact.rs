@@ -7,9 +7,9 @@ use linn::format::row::BinaryRow;
 use linn::{Catalog, Error, Identifier, Result, Table};
 
 use super::files::partition;
+use super::partition::spec;
 use super::watch::Watch;
 use crate::args::{CompactArgs, CompactCommand, CompactRunArgs};
-use crate::config::key_value;
 use crate::context::{Context, DATABASE, identifier};
 use crate::import::load::{shown, snapshots};
 use crate::output::{Columns, count};
@@ -168,14 +168,8 @@ fn partitions(table: &Table, specs: &[String]) -> Result<Option<Vec<BinaryRow>>>
         return Ok(None);
     }
     let fields = table.schema().partition_fields();
-    let one = |spec: &String| {
-        let values = spec
-            .split(',')
-            .map(|pair| key_value(pair).map(|(key, value)| (key.to_owned(), value.to_owned())))
-            .collect::<Result<Vec<_>>>()?;
-        partition_from_values(&values, &fields, table.options().partition_default_name())
-            .map_err(|e| e.with("partition", spec))
-    };
+    let one =
+        |text: &String| partition_from_values(&spec(table, text)?, &fields).map_err(|e| e.with("partition", text));
     specs.iter().map(one).collect::<Result<Vec<_>>>().map(Some)
 }
 

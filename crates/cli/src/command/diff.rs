@@ -1,10 +1,21 @@
-//! `linn table diff`: what differs between two snapshots or tags, as a query.
+//! `linn table diff`: what differs between two snapshots or tags.
 //!
 //! Rows of tables with a primary key are compared key by key: `added`, `removed`, or `before` and `after` of a change. Rows of
-//! other tables have no identity; they are counted, and what one side has more of is shown with how many more.
+//! other tables have no identity; they are counted, and what one side has more of is shown with how many more. Rows are those of
+//! the columns that the table has now.
 
-use linn::core::Snapshots;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use futures::StreamExt;
+use linn::core::read::kinds_of;
+use linn::core::{Read, Snapshots, Tags};
+use linn::format::snapshot::Snapshot;
+use linn::format::types::{Kind, RowKind};
+use linn::format::{BatchStream, SnapshotId};
 use linn::{Identifier, Result, Table};
+use linn_sql::Output;
 
 use super::read::{name, quoted, text};
 use super::show_result;
@@ -14,109 +25,135 @@ use crate::context::{Context, DATABASE, identifier};
 pub(super) async fn run(context: &Context, args: &DiffArgs) -> Result<()> {
     let id = identifier(&args.table)?;
     let session = context.session(DATABASE)?;
-    let at = async |version: &str| -> Result<(String, Table)> {
-        let table = session.catalog().table(&id).await?;
-        let version = match version {
-            "latest" => {
-                Snapshots::new(&table).latest_id().await?.map_or_else(|| version.to_owned(), |id| id.0.to_string())
-            }
-            tag => tag.strip_prefix("tag:").unwrap_or(tag).to_owned(),
+    let table = session.catalog().table(&id).await?;
+    let (from, to) = (Version::of(&table, &args.from).await?, Version::of(&table, &args.to).await?);
+    if args.files {
+        let sql = Files { id: &id, from: &from.name, to: &to.name }.query();
+        let sql = match args.count {
+            true => format!("SELECT change, count(*) AS \"rows\" FROM ({sql}) GROUP BY change ORDER BY change"),
+            false => sql,
         };
-        let table = table.with_options(&[("scan.version", version.as_str())].into_iter().collect())?.pinned().await?;
-        Ok((version, table))
-    };
-    let (from_version, from) = at(&args.from).await?;
-    let (to_version, to) = at(&args.to).await?;
-    let sides = Sides { id: &id, from: &from_version, to: &to_version };
-    let sql = match (args.files, from.schema().is_primary_key_table()) {
-        (true, _) => sides.files(),
-        (false, true) => sides.keyed(&from, &to),
-        (false, false) => sides.counted(&from, &to),
-    };
-    let sql = match args.count {
-        true if !args.files && !from.schema().is_primary_key_table() => {
-            format!("SELECT change, sum(\"rows\") AS \"rows\" FROM ({sql}) GROUP BY change ORDER BY change")
-        }
-        true => format!("SELECT change, count(*) AS \"rows\" FROM ({sql}) GROUP BY change ORDER BY change"),
-        false => sql,
-    };
-    show_result(context, session.execute(&sql).await?).await.map(|_| ())
+        return show_result(context, session.execute(&sql).await?).await.map(|_| ());
+    }
+    let (schema, stream, names) = differences(&table, &from, &to).await?;
+    let query = names.query(&table, args.count);
+    show_result(context, linn_sql::query_rows(schema, stream, &query).await?).await.map(|_| ())
 }
 
-/// The two versions of a table.
-struct Sides<'a> {
+/// One side of the comparison.
+struct Version {
+    /// As `scan.version` takes it.
+    name: String,
+    /// None in a table without snapshots.
+    snapshot: Option<Arc<Snapshot>>,
+}
+
+impl Version {
+    async fn of(table: &Table, version: &str) -> Result<Self> {
+        let snapshots = Snapshots::new(table);
+        let name = match version {
+            "latest" => snapshots.latest_id().await?.map_or_else(|| version.to_owned(), |id| id.0.to_string()),
+            tag => tag.strip_prefix("tag:").unwrap_or(tag).to_owned(),
+        };
+        if name == "latest" {
+            return Ok(Self { name, snapshot: None });
+        }
+        let at = table.with_options(&[("scan.version", name.as_str())].into_iter().collect())?;
+        let snapshot = Snapshots::new(&at).travel().await?;
+        Ok(Self { name, snapshot })
+    }
+}
+
+/// The differences with their kind as the first column.
+async fn differences(table: &Table, from: &Version, to: &Version) -> Result<(SchemaRef, BatchStream, Names)> {
+    let splits = match (&from.snapshot, &to.snapshot) {
+        (Some(from), Some(to)) if from.id != to.id || from != to => {
+            table.scan().plan_difference(Some(from), to).await?.splits
+        }
+        _ => Vec::new(),
+    };
+    let read = table.read().fields(table.visible_fields()?).pairs().build()?;
+    let names = Names::of(&read);
+    let mut fields = vec![Arc::new(Field::new(&names.change, DataType::Utf8, false))];
+    fields.extend(read.schema().fields().iter().cloned());
+    let schema = Arc::new(Schema::new(fields));
+    let told = Arc::clone(&schema);
+    let parts = futures::stream::iter(splits.into_iter().map(move |split| read.changes(&split)));
+    let parts = parts.flat_map(|part| match part {
+        Ok(part) => part,
+        Err(e) => futures::stream::once(std::future::ready(Err(e))).boxed(),
+    });
+    let rows = parts.map(move |batch| {
+        let batch = batch?;
+        let words = kinds_of(&batch)?.values().iter().map(|kind| match kind {
+            kind if *kind == RowKind::Insert as i8 => "added",
+            kind if *kind == RowKind::UpdateBefore as i8 => "before",
+            kind if *kind == RowKind::UpdateAfter as i8 => "after",
+            _ => "removed",
+        });
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from_iter_values(words))];
+        columns.extend(batch.columns().iter().take(batch.num_columns().saturating_sub(1)).cloned());
+        Ok(RecordBatch::try_new(Arc::clone(&told), columns)?)
+    });
+    Ok((schema, rows.boxed(), names))
+}
+
+/// Names of what is told beside the columns of the table, none of which is a column of it.
+struct Names {
+    change: String,
+    rows: String,
+    columns: Vec<String>,
+}
+
+impl Names {
+    fn of(read: &Read) -> Self {
+        let columns: Vec<String> = read.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let free = |name: &str| {
+            let mut name = name.to_owned();
+            while columns.contains(&name) {
+                name.insert(0, '_');
+            }
+            name
+        };
+        Self { change: free("change"), rows: free("rows"), columns }
+    }
+
+    fn query(&self, table: &Table, count: bool) -> String {
+        let (change, rows) = (quoted(&self.change), quoted(&self.rows));
+        let all = || self.columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(", ");
+        let source = quoted(linn_sql::ROWS);
+        if count {
+            return format!("SELECT {change}, count(*) AS {rows} FROM {source} GROUP BY {change} ORDER BY {change}");
+        }
+        if table.schema().is_primary_key_table() {
+            let keys: Vec<String> = table.schema().primary_keys.iter().map(|key| quoted(key)).collect();
+            // The row before a change comes before the one after it.
+            return format!("SELECT {change}, {} FROM {source} ORDER BY {}, {change} DESC", all(), keys.join(", "));
+        }
+        let flat = |name: &&String| table.schema().field(name).is_some_and(|field| !is_nested(&field.data_type.kind));
+        let mut order: Vec<String> = self.columns.iter().filter(flat).map(|column| quoted(column)).collect();
+        order.push(change.clone());
+        format!(
+            "SELECT {change}, count(*) AS {rows}, {all} FROM {source} GROUP BY {change}, {all} ORDER BY {}",
+            order.join(", "),
+            all = all(),
+        )
+    }
+}
+
+fn is_nested(kind: &Kind) -> bool {
+    matches!(kind, Kind::Array(_) | Kind::Map(..) | Kind::Multiset(_) | Kind::Row(_))
+}
+
+/// The two versions of a table whose files are compared.
+struct Files<'a> {
     id: &'a Identifier,
     from: &'a str,
     to: &'a str,
 }
 
-/// Columns of both versions, the newer one's first; a version without one has null there.
-fn columns(from: &Table, to: &Table) -> Vec<String> {
-    let mut names: Vec<String> = to.schema().fields.iter().map(|field| field.name.clone()).collect();
-    for field in &from.schema().fields {
-        if !names.contains(&field.name) {
-            names.push(field.name.clone());
-        }
-    }
-    names
-}
-
-impl Sides<'_> {
-    /// A query of one version with all columns.
-    fn rows(&self, table: &Table, version: &str, columns: &[String], more: &str) -> String {
-        let column = |column: &String| match table.schema().field(column) {
-            Some(_) => quoted(column),
-            None => format!("NULL AS {}", quoted(column)),
-        };
-        let columns: Vec<String> = columns.iter().map(column).collect();
-        let options = format!("OPTIONS('scan.version' = {})", text(version));
-        format!("SELECT {}, {more} FROM {} {options}", columns.join(", "), name(self.id))
-    }
-
-    fn keyed(&self, from: &Table, to: &Table) -> String {
-        let columns = columns(from, to);
-        let keys = &to.schema().primary_keys;
-        let both = |sign: &str, names: &mut dyn Iterator<Item = &String>| -> Vec<String> {
-            names.map(|n| format!("a.{0} {sign} b.{0}", quoted(n))).collect()
-        };
-        let join = both("=", &mut keys.iter()).join(" AND ");
-        let mut changed = both("IS DISTINCT FROM", &mut columns.iter().filter(|n| !keys.contains(n)));
-        if changed.is_empty() {
-            changed.push("false".to_owned());
-        }
-        let values: Vec<String> = columns
-            .iter()
-            .map(|n| format!("CASE WHEN s.side = 0 THEN a.{0} ELSE b.{0} END AS {0}", quoted(n)))
-            .collect();
-        let order: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
-        format!(
-            "SELECT change, {names} FROM (SELECT s.side AS \"_side\", CASE WHEN a.\"_here\" IS NULL THEN 'added' \
-             WHEN b.\"_here\" IS NULL THEN 'removed' WHEN s.side = 0 THEN 'before' ELSE 'after' END AS change, {values} \
-             FROM ({a}) a FULL OUTER JOIN ({b}) b ON {join} CROSS JOIN (VALUES (0), (1)) AS s(side) \
-             WHERE (a.\"_here\" IS NULL AND s.side = 1) OR (b.\"_here\" IS NULL AND s.side = 0) \
-             OR (a.\"_here\" IS NOT NULL AND b.\"_here\" IS NOT NULL AND ({changed}))) ORDER BY {order}, \"_side\"",
-            names = columns.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", "),
-            values = values.join(", "),
-            a = self.rows(from, self.from, &columns, "true AS \"_here\""),
-            b = self.rows(to, self.to, &columns, "true AS \"_here\""),
-            changed = changed.join(" OR "),
-            order = order.join(", "),
-        )
-    }
-
-    fn counted(&self, from: &Table, to: &Table) -> String {
-        let columns = columns(from, to);
-        let names = columns.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", ");
-        format!(
-            "SELECT CASE WHEN \"_more\" > 0 THEN 'added' ELSE 'removed' END AS change, abs(\"_more\") AS \"rows\", {names} \
-             FROM (SELECT {names}, sum(\"_sign\") AS \"_more\" FROM ({b} UNION ALL {a}) GROUP BY {names}) \
-             WHERE \"_more\" <> 0 ORDER BY {names}",
-            a = self.rows(from, self.from, &columns, "-1 AS \"_sign\""),
-            b = self.rows(to, self.to, &columns, "1 AS \"_sign\""),
-        )
-    }
-
-    fn files(&self) -> String {
+impl Files<'_> {
+    fn query(&self) -> String {
         let files = Identifier { system: Some("file_key_ranges".to_owned()), ..self.id.clone() };
         let side =
             |version: &str| format!("SELECT * FROM {} OPTIONS('scan.version' = {})", name(&files), text(version));

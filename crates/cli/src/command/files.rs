@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use linn::format::datum::compare_rows;
 use linn::format::file::DataFileMeta;
-use linn::format::partition::{partition_path, partition_value};
+use linn::format::partition::partition_value;
 use linn::format::row::BinaryRow;
 use linn::{Result, Table};
 
@@ -17,7 +17,7 @@ use crate::output::{Columns, Document};
 /// The files of one bucket.
 #[derive(Debug)]
 pub(super) struct Bucket {
-    /// Partition as a path, empty in a table without partitions.
+    /// Name of the partition, empty in a table without partitions.
     pub(super) partition: String,
     /// Bucket.
     pub(super) bucket: i32,
@@ -64,11 +64,9 @@ pub(super) async fn buckets(table: &Table, id: Option<i64>) -> Result<Vec<Bucket
     Ok(all.into_iter().map(|(_, bucket)| bucket).collect())
 }
 
-/// A partition as a path.
+/// The name of a partition.
 pub(super) fn partition(table: &Table, row: &BinaryRow) -> Result<String> {
-    let options = table.options();
-    let fields = table.schema().partition_fields();
-    partition_path(row, &fields, options.legacy_partition_name()?, options.partition_default_name())
+    table.partition_name(row)
 }
 
 /// A key as text, its columns separated by commas.

@@ -5,13 +5,11 @@ use linn::core::maintain::{
     partitions,
 };
 use linn::format::options::parse_duration;
-use linn::format::partition::parse_partition_value;
+use linn::format::partition::{PartitionSpec, parse_partition_value, partition_spec};
 use linn::{Error, Result, ResultExt, Table};
 
-use super::files::partition;
 use super::sure::agreed;
 use crate::args::{PartitionCommand, Sure};
-use crate::config::key_value;
 use crate::context::{Context, options};
 use crate::output::{Columns, count, size, time};
 use crate::say::say;
@@ -20,7 +18,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
     match command {
         PartitionCommand::List { table } => {
             let table = context.table(&table).await?;
-            show(context, &table, &partitions(&table).await?)
+            show(context, &partitions(&table).await?)
         }
         PartitionCommand::Drop { table, partitions, sure } => {
             let table = context.table(&table).await?;
@@ -45,7 +43,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
             let interval = parse_duration(time_interval.as_deref().unwrap_or("0 ms"))?;
             let finished = idle_partitions(&table, parse_duration(&idle)?, interval).await?;
             if dry_run {
-                return show(context, &table, &finished);
+                return show(context, &finished);
             }
             for mark in mark_partitions(&table, &finished, &HttpPost::default()).await? {
                 say!("{}", told(&mark));
@@ -57,7 +55,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
         }
         PartitionCommand::MarkDone { table, partitions, .. } => {
             let table = context.table(&table).await?;
-            let specs = partitions.iter().map(|spec| pairs(spec)).collect::<Result<Vec<_>>>()?;
+            let specs = partitions.iter().map(|text| spec(&table, text)).collect::<Result<Vec<_>>>()?;
             for mark in mark_done(&table, &specs, &HttpPost::default()).await? {
                 say!("{}", told(&mark));
             }
@@ -71,19 +69,20 @@ fn told(mark: &str) -> String {
     if mark.contains("://") { format!("Reported to {mark}.") } else { format!("Created {mark}.") }
 }
 
-fn pairs(spec: &str) -> Result<Vec<(String, String)>> {
-    spec.split(',').map(|pair| key_value(pair).map(|(key, value)| (key.to_owned(), value.to_owned()))).collect()
+/// The partition that a text such as `dt=2024-01-31,hr=7` names.
+pub(super) fn spec(table: &Table, text: &str) -> Result<PartitionSpec> {
+    partition_spec(text, &table.schema().partition_fields(), table.options().partition_default_name())
+        .map_err(|e| e.with("table", table.name()))
 }
 
 /// The partitions that match any of the specs; a spec that matches none is an error.
 async fn chosen(table: &Table, specs: &[String]) -> Result<Vec<PartitionSummary>> {
     let all = partitions(table).await?;
     let fields = table.schema().partition_fields();
-    let default = table.options().partition_default_name();
     let mut chosen: Vec<PartitionSummary> = Vec::new();
-    for spec in specs {
+    for text in specs {
         let mut wanted = Vec::new();
-        for (key, text) in pairs(spec)? {
+        for (key, value) in spec(table, text)? {
             let Some(at) = fields.iter().position(|field| field.name == key) else {
                 let keys: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
                 let error = Error::invalid(format!("'{key}' is not a partition column")).with("table", table.name());
@@ -92,10 +91,8 @@ async fn chosen(table: &Table, specs: &[String]) -> Result<Vec<PartitionSummary>
                     false => format!("the partition columns are {}", keys.join(", ")),
                 }));
             };
-            let value = match text == default {
-                true => None,
-                false => Some(parse_partition_value(&text, &fields[at].data_type).context("partition", spec)?),
-            };
+            let parsed = value.map(|value| parse_partition_value(&value, &fields[at].data_type)).transpose();
+            let value = parsed.context("partition", text)?;
             wanted.push((at, value));
         }
         let mut found = false;
@@ -109,7 +106,7 @@ async fn chosen(table: &Table, specs: &[String]) -> Result<Vec<PartitionSummary>
             }
         }
         if !found {
-            return Err(Error::not_found("no partition matches").with("partition", spec).with("table", table.name()));
+            return Err(Error::not_found("no partition matches").with("partition", text).with("table", table.name()));
         }
     }
     Ok(chosen)
@@ -122,7 +119,7 @@ async fn drop_all(context: &Context, table: &Table, chosen: &[PartitionSummary],
     let what =
         format!("drop {} of {} ({}, {bytes})", count(chosen.len(), "partition"), table.name(), count(rows, "record"));
     if sure.dry_run {
-        show(context, table, chosen)?;
+        show(context, chosen)?;
     }
     if agreed(&what, sure)? {
         let rows: Vec<_> = chosen.iter().map(|partition| partition.partition.clone()).collect();
@@ -132,10 +129,9 @@ async fn drop_all(context: &Context, table: &Table, chosen: &[PartitionSummary],
     Ok(())
 }
 
-fn show(context: &Context, table: &Table, all: &[PartitionSummary]) -> Result<()> {
-    let names = all.iter().map(|one| partition(table, &one.partition)).collect::<Result<Vec<_>>>()?;
+fn show(context: &Context, all: &[PartitionSummary]) -> Result<()> {
     Columns::new()
-        .text("partition", names)
+        .text("partition", all.iter().map(|one| &one.name))
         .number("files", all.iter().map(|one| i64::try_from(one.files).ok()))
         .number("bytes", all.iter().map(|one| i64::try_from(one.bytes).ok()))
         .number("records", all.iter().map(|one| one.rows))

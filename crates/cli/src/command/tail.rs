@@ -2,12 +2,12 @@
 
 use futures::StreamExt;
 use linn::core::stream::{ChangeStream, Changes, Consumers, OutOfRange, Position};
-use linn::core::system::{ChangeLog, Log};
+use linn::core::system::{ChangeLog, CommitStamp, Log};
 use linn::core::{Snapshots, Tags};
 use linn::format::predicate::Predicate;
 use linn::{Error, Options, Result, SnapshotId, Table};
 
-use crate::args::TailArgs;
+use crate::args::{OutputFormat, TailArgs};
 use crate::context::{Context, DATABASE, identifier, options, warn_of_slips};
 use crate::interrupt::stop_signal;
 use crate::output::ChangeSink;
@@ -30,7 +30,12 @@ pub(super) async fn run(context: &Context, args: &TailArgs) -> Result<()> {
     if !table.options().contains("continuous.discovery-interval") {
         all.set("continuous.discovery-interval", INTERVAL);
     }
-    let table = table.with_options(&all.merged(&given))?;
+    let mut all = all.merged(&given);
+    // Events say it of themselves.
+    for with in args.with.iter().filter(|_| context.output != OutputFormat::Debezium) {
+        all.set(with.option(), "true");
+    }
+    let table = table.with_options(&all)?;
     let start = start(&table, args).await?;
     Tail::new(context, args, table.with_options(&start)?, filter)?.run(args).await
 }
@@ -171,8 +176,9 @@ impl Tail {
     async fn deliver(&mut self, changes: &Changes) -> Result<()> {
         let mut whole = true;
         if changes.rows.num_rows() > 0 {
-            let rows = self.log.show(&changes.rows)?;
-            let printed = self.sink.write(&rows, changes.snapshot, self.left)?;
+            let stamp = CommitStamp { snapshot: changes.snapshot, time_millis: changes.commit_millis };
+            let rows = self.log.show(&changes.rows, stamp)?;
+            let printed = self.sink.write(&rows, stamp, self.left)?;
             self.left = self.left.saturating_sub(printed.changes);
             whole = printed.whole;
             self.sink.flush()?;

@@ -5,8 +5,8 @@ use std::io::Write;
 use arrow::array::AsArray;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use linn::core::seam::{Clock, SystemClock};
-use linn::{Error, Result, SnapshotId};
+use linn::core::system::CommitStamp;
+use linn::{Error, Result};
 use serde_json::{Value, json};
 
 use super::cell::{Cells, Spelling};
@@ -59,14 +59,17 @@ impl<W: Write + Send> ChangeSink<W> {
     }
 
     /// Writes at most so many changes of a batch.
-    pub(crate) fn write(&mut self, rows: &RecordBatch, snapshot: SnapshotId, most: usize) -> Result<Printed> {
+    pub(crate) fn write(&mut self, rows: &RecordBatch, stamp: CommitStamp, most: usize) -> Result<Printed> {
         let shown = rows.slice(0, rows.num_rows().min(most));
         match &mut self.inner {
             Inner::Lines(lines) => lines.write(&shown)?,
             Inner::Rows(sink) => sink.write(&shown)?,
             Inner::Debezium { out, database, table } => {
-                let source = json!({"connector": "linn", "db": database, "table": table, "snapshot": snapshot.0});
-                let events = events(rows, &source, &self.style)?;
+                let CommitStamp { snapshot, time_millis } = stamp;
+                let source = json!({
+                    "connector": "linn", "db": database, "table": table, "snapshot": snapshot.0, "ts_ms": time_millis,
+                });
+                let events = events(rows, &source, time_millis, &self.style)?;
                 for event in events.iter().take(most) {
                     writeln!(out, "{event}").map_err(gone)?;
                 }
@@ -148,15 +151,15 @@ impl<W: Write> Lines<W> {
 }
 
 /// The changes as events: `c` and `d`, and `u` for what has an old row, or may have one that nobody told of.
-fn events(rows: &RecordBatch, source: &Value, style: &Style) -> Result<Vec<String>> {
+fn events(rows: &RecordBatch, source: &Value, committed: Option<i64>, style: &Style) -> Result<Vec<String>> {
     let kinds = rows.columns().first().and_then(|c| c.as_string_opt::<i32>());
     let kinds = kinds.ok_or_else(|| Error::internal("changes without their kinds"))?;
     let values: Vec<usize> = (1..rows.num_columns()).collect();
     let mut images = json::lines(&rows.project(&values)?, style.decimals)?;
-    let now = SystemClock.now_millis();
+    let committed = committed.map_or_else(|| "null".to_owned(), |millis| millis.to_string());
     // As text, so that numbers keep their digits.
     let event = |op: &str, before: String, after: String| {
-        format!("{{\"before\":{before},\"after\":{after},\"op\":\"{op}\",\"source\":{source},\"ts_ms\":{now}}}")
+        format!("{{\"before\":{before},\"after\":{after},\"op\":\"{op}\",\"source\":{source},\"ts_ms\":{committed}}}")
     };
     let null = || "null".to_owned();
     let mut events = Vec::with_capacity(rows.num_rows());
@@ -183,6 +186,7 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, Int32Array, StringArray};
+    use linn::SnapshotId;
 
     use super::*;
 
@@ -197,7 +201,9 @@ mod tests {
     fn written(format: OutputFormat, most: usize) -> (String, Printed) {
         let (mut bytes, batch) = (Vec::new(), batch());
         let mut sink = ChangeSink::to(&mut bytes, format, &batch.schema(), "db.t", &Style::default()).unwrap();
-        let printed = sink.write(&batch, SnapshotId(7), most).unwrap();
+        let printed = sink
+            .write(&batch, CommitStamp { snapshot: SnapshotId(7), time_millis: Some(1_700_000_000_123) }, most)
+            .unwrap();
         sink.finish().unwrap();
         (String::from_utf8(bytes).unwrap(), printed)
     }
@@ -220,7 +226,11 @@ mod tests {
         assert_eq!(events[1]["before"], json!({"k": 1, "v": "a"}));
         assert_eq!(events[1]["after"], json!({"k": 1, "v": null}));
         assert_eq!((&events[2]["after"], &events[3]["before"]), (&Value::Null, &Value::Null));
-        assert_eq!(events[0]["source"], json!({"connector": "linn", "db": "db", "table": "t", "snapshot": 7}));
+        assert_eq!(
+            events[0]["source"],
+            json!({"connector": "linn", "db": "db", "table": "t", "snapshot": 7, "ts_ms": 1_700_000_000_123_i64})
+        );
+        assert_eq!(events[0]["ts_ms"], 1_700_000_000_123_i64);
     }
 
     #[test]

@@ -37,6 +37,43 @@ fn versions_are_compared() {
     place.fails(&["table", "diff", "default.o", "1", "nope"], 3);
 }
 
+/// Whatever the columns are called and hold, and however many they are.
+#[test]
+fn regress_every_change_of_a_row_is_shown() {
+    let place = Place::new();
+    place.ok(&[
+        "sql",
+        "-c",
+        "CREATE TABLE w (change INT NOT NULL, a BOOLEAN, b BOOLEAN, \"rows\" STRING, l ARRAY<INT>, m MAP<STRING, INT>, \
+         PRIMARY KEY (change) NOT ENFORCED) WITH ('bucket' = '3')",
+    ]);
+    let insert = |values: &str| place.ok(&["sql", "-c", &format!("INSERT INTO w VALUES {values}")]);
+    insert("(1, true, false, 'x', [1], NULL), (2, true, true, 'y', NULL, NULL), (3, NULL, NULL, NULL, NULL, NULL)");
+    insert("(1, true, true, 'x', [1], NULL), (4, false, NULL, 'z', NULL, NULL), (3, NULL, NULL, NULL, NULL, NULL)");
+    let rows = place.ok(&["-o", "csv", "table", "diff", "default.w", "1", "2"]);
+    let lines: Vec<&str> = rows.lines().map(|line| line.rsplitn(3, ',').last().unwrap_or_default()).collect();
+    assert_eq!(
+        lines,
+        ["_change,change,a,b,rows", "before,1,true,false,x", "after,1,true,true,x", "added,4,false,,z"],
+        "{rows}"
+    );
+    assert_eq!(place.ok(&["-o", "csv", "table", "diff", "default.w", "2", "2"]).lines().count(), 1);
+    let back = place.ok(&["-o", "csv", "table", "diff", "default.w", "2", "1", "--count"]);
+    assert_eq!(back, "_change,_rows\nafter,1\nbefore,1\nremoved,1\n");
+    // Without a key, with a nested column that has no order.
+    place.ok(&[
+        "sql",
+        "-c",
+        "CREATE TABLE u (a INT, b STRING, l ARRAY<INT>); INSERT INTO u VALUES (1, 'x', [1]), (2, 'y', [2])",
+    ]);
+    place.ok(&["sql", "-c", "INSERT OVERWRITE u VALUES (1, 'x', [1]), (1, 'x', [1]), (2, 'y', [3])"]);
+    let rows = place.ok(&["-o", "csv", "table", "diff", "default.u", "1", "2"]);
+    let mut lines: Vec<&str> =
+        rows.lines().skip(1).map(|line| line.rsplitn(2, ',').last().unwrap_or_default()).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["added,1,1,x", "added,1,2,y", "removed,1,2,y"], "{rows}");
+}
+
 #[test]
 fn tags_are_listed_changed_and_deleted() {
     let place = orders();
@@ -83,6 +120,26 @@ fn a_table_goes_back_or_forward() {
     assert!(place.ok(&["-o", "csv", "branch", "list", "default.o"]).contains("c,2,"));
     place.ok(&["branch", "delete", "default.o", "c", "--yes"]);
     place.fails(&["branch", "delete", "default.o", "c", "--yes"], 3);
+}
+
+#[test]
+fn a_branch_comes_back_key_by_key() {
+    let place = orders();
+    place.ok(&["branch", "create", "default.o", "b", "--tag", "t1"]);
+    place.ok(&["sql", "-c", "UPDATE o OPTIONS('branch' = 'b') SET v = 'fixed' WHERE k = 2"]);
+    place.ok(&["sql", "-c", "INSERT INTO \"o$branch_b\" VALUES (9, 'z')"]);
+    let before = read(&place, "default.o");
+    let shown = place.ok(&["-o", "csv", "branch", "merge", "default.o", "b", "--dry-run"]);
+    assert_eq!(shown.lines().count(), 3, "{shown}");
+    assert!(shown.contains("theirs,+U,2,fixed"), "{shown}");
+    let error = place.fails(&["branch", "merge", "default.o", "b"], 6);
+    assert!(error.contains("1 key was changed on both sides"), "{error}");
+    assert_eq!(read(&place, "default.o"), before);
+    place.ok(&["branch", "merge", "default.o", "b", "--theirs"]);
+    assert!(read(&place, "default.o").contains("2,fixed"), "{}", read(&place, "default.o"));
+    assert!(read(&place, "default.o").contains("9,z"));
+    place.fails(&["branch", "merge", "default.o", "b", "--theirs", "--ours"], 2);
+    place.ok(&["branch", "fast-forward", "default.o", "b", "--dry-run"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod import_refuses_or_sets_aside_bad_rows;
 mod killed_programs_lose_nothing;
 mod maintenance_plans_asks_and_checks;
 mod outputs_are_what_they_say;
+mod partitions_are_named_as_they_are;
 mod readme_tour;
 mod rows_are_got_and_pictured;
 mod run;

@@ -34,8 +34,8 @@ pub(super) async fn load(
     let ttl = table.options().cross_partition_index_ttl()?;
     if let Some(ttl) = ttl {
         let clock = &table.env().clock;
-        let local = clock.now_millis().saturating_add(clock.local_offset_millis());
-        let oldest = local.saturating_sub(i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
+        let age = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
+        let oldest = clock.local_millis(clock.now_millis().saturating_sub(age));
         splits.retain(|split| split.files.iter().any(|file| file.creation_time.is_none_or(|time| time >= oldest)));
     }
     let twice = if ttl.is_some() { Twice::Newer } else { Twice::Refuse };

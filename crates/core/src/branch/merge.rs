@@ -11,6 +11,7 @@ use linn_format::manifest::{DELETION_VECTORS_INDEX, EntryBatch, ManifestEntry, S
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SchemaId, SnapshotId};
 
+use super::keyed::{KeyCounts, Prefer};
 use super::store::{Branches, MAIN};
 use crate::commit::{Commit, CommitMessage, CommitOutcome};
 use crate::manifest::{LiveFiles, Manifests, Selection};
@@ -23,20 +24,32 @@ use crate::table::Table;
 pub struct Merged {
     /// Files that were added.
     pub files: usize,
+    /// What was done by key, of tables with a primary key.
+    pub keys: Option<KeyCounts>,
     /// The snapshot that added them; none when the branch had them all.
     pub snapshot: Option<SnapshotId>,
 }
 
 impl Branches {
-    /// Adds to one branch the files that only the other has; `main` names the table itself.
+    /// Merges one branch into another; `main` names the table itself. In a table with a primary key as
+    /// [`merge_keys`](Self::merge_keys) does; else the files that only one has are added to the other.
     ///
     /// # Errors
-    /// `NotFound` when there is no such branch; `Invalid` when one has no snapshot, lacks a snapshot since its first one, did
+    /// Those of [`merge_keys`](Self::merge_keys). Without a primary key `NotFound` when there is no such branch; `Invalid` when one has no snapshot, lacks a snapshot since its first one, did
     /// anything but adding rows, has a primary key or evolving data, or when their columns differ; `Conflict` when another commit
     /// ruled it out; `UnknownOutcome` when it is not known whether the commit is made.
-    pub async fn merge(&self, source: &str, target: &str) -> Result<Merged> {
+    pub async fn merge(&self, source: &str, target: &str, prefer: Option<Prefer>) -> Result<Merged> {
         if source == target {
             return Err(self.refused(format!("branch {source:?} cannot be merged into itself")));
+        }
+        if self.table.schema().is_primary_key_table() {
+            let (keys, snapshot) = Box::pin(self.merge_keys(source, target, prefer)).await?;
+            return Ok(Merged { files: 0, keys: Some(keys), snapshot });
+        }
+        if prefer.is_some() {
+            return Err(self
+                .refused("rows without a primary key cannot conflict".to_owned())
+                .with_hint("merge without saying whose rows stay"));
         }
         let (from, into) = (self.named(source).await?, self.named(target).await?);
         self.check_tables(&from, &into)?;
@@ -58,19 +71,19 @@ impl Branches {
         let commit = Commit::batch(messages.into_values().collect());
         match into.committer(into.new_user()).add_checked(commit).await? {
             CommitOutcome::Committed(made) | CommitOutcome::CompactionLost { snapshots: made, .. } => {
-                Ok(Merged { files: count, snapshot: made.last().copied() })
+                Ok(Merged { files: count, keys: None, snapshot: made.last().copied() })
             }
             CommitOutcome::Conflict(why) => Err(Error::conflict(why).with("table", self.table.name())),
             CommitOutcome::Unknown(why) => Err(Error::unknown_outcome(why).with("table", self.table.name())),
         }
     }
 
-    fn refused(&self, why: String) -> Error {
+    pub(super) fn refused(&self, why: String) -> Error {
         Error::invalid(why).with("table", self.table.name())
     }
 
     /// A branch, or the table itself.
-    async fn named(&self, name: &str) -> Result<Table> {
+    pub(super) async fn named(&self, name: &str) -> Result<Table> {
         if name != MAIN {
             self.require(name).await?;
         }
@@ -80,7 +93,7 @@ impl Branches {
     fn check_tables(&self, from: &Table, into: &Table) -> Result<()> {
         for table in [from, into] {
             if table.schema().is_primary_key_table() {
-                return Err(self.refused("only branches of tables without a primary key can be merged".to_owned()));
+                return Err(self.refused("branches of tables with a primary key are merged by key".to_owned()));
             }
             if table.data_evolves() {
                 return Err(self.refused("branches whose data evolves cannot be merged".to_owned()));

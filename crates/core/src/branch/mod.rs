@@ -7,15 +7,21 @@
 //! that it lacks below that are the table's. What was cut off before is listed, so that it can be deleted or made again, but it is
 //! no table: nobody reads it, and maintenance spares what is there of it without asking that anything be there.
 
+mod apply;
 mod fallback;
 mod forward;
+mod keyed;
+mod loss;
 mod merge;
 mod rename;
+mod start;
 mod store;
 #[cfg(test)]
 mod tests;
 
 pub use fallback::Layer;
+pub use keyed::{KeyChanges, KeyCounts, Prefer};
+pub use loss::Loss;
 pub use merge::Merged;
 pub(crate) use store::is_made;
 pub use store::{Branch, Branches};

@@ -30,6 +30,7 @@ mod vector;
 use std::collections::BTreeMap;
 
 use linn_format::options::table::commit::COMMIT_USER_PREFIX;
+use linn_format::partition::PartitionSpec;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SnapshotId};
 
@@ -234,6 +235,18 @@ impl Committer {
         }
         let commit = Commit { identifier, operation: Some("DELETE".into()), ..Commit::default() };
         self.overwrite(Overwrite::Specs(specs.to_vec()), commit).await
+    }
+
+    /// The same of specs in which `None` is null and every text is itself.
+    ///
+    /// # Errors
+    /// As [`drop_partitions`](Self::drop_partitions).
+    pub async fn drop_named(&self, specs: Vec<PartitionSpec>, identifier: i64) -> Result<CommitOutcome> {
+        if specs.is_empty() {
+            return Err(Error::invalid("no partitions to drop").with("table", self.table.name()));
+        }
+        let commit = Commit { identifier, operation: Some("DELETE".into()), ..Commit::default() };
+        self.overwrite(Overwrite::Named(specs), commit).await
     }
 
     /// Removes all rows.

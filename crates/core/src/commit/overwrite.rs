@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use linn_format::datum::Datum;
 use linn_format::manifest::{FileKind, IndexManifestEntry, ManifestEntry, ManifestMeta};
-use linn_format::partition::parse_partition_value;
+use linn_format::partition::{PartitionSpec, parse_partition_value};
 use linn_format::row::BinaryRow;
 use linn_format::types::DataField;
 use linn_format::{Error, Result, ResultExt};
@@ -27,6 +27,8 @@ pub enum Overwrite {
     Partition(BTreeMap<String, String>),
     /// The partitions that match any of these specs, whatever the options say.
     Specs(Vec<BTreeMap<String, String>>),
+    /// The same; `None` is null, and every text is itself.
+    Named(Vec<PartitionSpec>),
     /// These partitions.
     Rows(Vec<BinaryRow>),
 }
@@ -63,7 +65,7 @@ pub(super) fn resolve(
         Overwrite::Table => false,
         Overwrite::Dynamic => dynamic,
         Overwrite::Partition(spec) => dynamic || !spec.is_empty(),
-        Overwrite::Specs(_) | Overwrite::Rows(_) => true,
+        Overwrite::Specs(_) | Overwrite::Named(_) | Overwrite::Rows(_) => true,
     };
     // The new rows' keys may be in partitions that stay: there they are deleted, or the rows go.
     if partial && table.schema().is_cross_partition() && !added.entries.is_empty() {
@@ -80,6 +82,7 @@ pub(super) fn resolve(
         Overwrite::Partition(spec) if spec.is_empty() => Target::All,
         Overwrite::Partition(spec) => specs(table, &[spec])?,
         Overwrite::Specs(all) => specs(table, &all)?,
+        Overwrite::Named(all) => named(table, &all)?,
         Overwrite::Rows(rows) => Target::Rows(rows.into_iter().collect()),
     };
     for entry in &added.entries {
@@ -106,6 +109,7 @@ fn among_others(table: &Table, overwrite: Overwrite, known: &Known<'_>) -> Resul
         }
         (Overwrite::Partition(spec), None) => whole(table, &spec)?.ok_or_else(|| whole_only(table)),
         (Overwrite::Specs(all), None) => specs(table, &all),
+        (Overwrite::Named(all), None) => named(table, &all),
         (Overwrite::Rows(rows), None) => Ok(Target::Rows(rows.into_iter().collect())),
         _ => Err(whole_only(table)),
     }
@@ -134,17 +138,24 @@ fn whole_only(table: &Table) -> Error {
         .with_hint("write with a batch overwriter, name every partition column, or overwrite the whole table")
 }
 
+/// The target of specs in which the default name means null.
 fn specs(table: &Table, specs: &[BTreeMap<String, String>]) -> Result<Target> {
+    let default = table.options().partition_default_name();
+    let value = |(key, text): (&String, &String)| (key.clone(), (text != default).then(|| text.clone()));
+    let all: Vec<PartitionSpec> = specs.iter().map(|spec| spec.iter().map(value).collect()).collect();
+    named(table, &all)
+}
+
+fn named(table: &Table, specs: &[PartitionSpec]) -> Result<Target> {
     let fields: Vec<DataField> = table.schema().partition_fields().into_iter().cloned().collect();
-    let default = table.options().get("partition.default-name").unwrap_or("__DEFAULT_PARTITION__");
-    let one = |spec: &BTreeMap<String, String>| {
-        if let Some(key) = spec.keys().find(|key| !fields.iter().any(|field| field.name == **key)) {
+    let one = |spec: &PartitionSpec| {
+        if let Some((key, _)) = spec.iter().find(|(key, _)| !fields.iter().any(|field| field.name == *key)) {
             return Err(Error::invalid(format!("{key:?} is not a partition key")).with("table", table.name()));
         }
-        let value = |field: &DataField| match spec.get(&field.name) {
+        let value = |field: &DataField| match spec.iter().find(|(key, _)| *key == field.name) {
             None => Ok(None),
-            Some(text) if text == default => Ok(Some(None)),
-            Some(text) => parse_partition_value(text, &field.data_type)
+            Some((_, None)) => Ok(Some(None)),
+            Some((_, Some(text))) => parse_partition_value(text, &field.data_type)
                 .map(|value| Some(Some(value)))
                 .context("column", &field.name),
         };

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use futures::channel::oneshot;
 use linn_format::file::DataFileMeta;
-use linn_format::options::MergeEngine;
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
@@ -13,10 +12,11 @@ use super::expire::Expiry;
 use super::files::BucketFiles;
 use super::levels::Levels;
 use super::pick::{Choice, Moment, Policy, drops_deletes, pick_full};
-use super::plan::{Ascent, Limits, plan};
+use super::plan::{Ascent, Limits, Step, plan};
+use super::retain::Retention;
 use super::run::{Compacted, Task};
 use crate::lookup::{LookupFiles, Shape};
-use crate::merge::{KeyOrder, MergeSpec, SpillLimit};
+use crate::merge::{Extent, KeyOrder, MergeSpec, SpillLimit};
 use crate::seam::{Env, Pool};
 use crate::storage::IoLimit;
 use crate::vector::BucketVectors;
@@ -37,8 +37,8 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     /// `compaction.force-rewrite-all-files`.
     rewrite_all: bool,
-    /// Whether a retraction that nothing came before still means something: a sum goes on from it (cases: M13).
-    keeps_retractions: bool,
+    /// How long deletes stay that order what comes late, in milliseconds.
+    retention_millis: i64,
     /// When runs are spilled.
     spill: SpillLimit,
     /// Which rows are left out for their age.
@@ -83,10 +83,7 @@ impl Settings {
                 },
             },
             rewrite_all: flag("compaction.force-rewrite-all-files"),
-            keeps_retractions: options.merge_engine()? == MergeEngine::Aggregate
-                && !flag("aggregation.remove-record-on-delete")
-                && !changes.looks_up
-                && !changes.at_top,
+            retention_millis: options.delete_retention_millis()?,
             spill: SpillLimit::of(options)?,
             expiry: Expiry::of(schema)?,
             batch_size: options.read_batch_size()?.max(MIN_BATCH),
@@ -115,23 +112,6 @@ impl Settings {
     /// Whether a file has to be rewritten although it could stay as it is.
     fn must_rewrite(&self, file: &DataFileMeta, now_millis: i64) -> bool {
         self.rewrite_all || self.expiry.as_ref().is_some_and(|e| e.has_expired(file, now_millis))
-    }
-
-    /// What would be compacted. A complete compaction leaves no deletion vectors.
-    pub(crate) fn choose(
-        &self,
-        levels: &Levels,
-        vectors: &BucketVectors,
-        full: bool,
-        moment: Moment,
-    ) -> Option<Choice> {
-        let now_millis = moment.now_millis;
-        match full {
-            true => {
-                pick_full(levels, |file| self.must_rewrite(file, now_millis) || vectors.get(&file.file_name).is_some())
-            }
-            false => self.policy.pick(levels, moment),
-        }
     }
 }
 
@@ -164,15 +144,14 @@ impl Compactor {
         let files = settings.io_limit.as_ref().and_then(|limit| files.limited(limit)).unwrap_or(files);
         let levels = Levels::new(live, settings.num_levels);
         let max_level = levels.max_level();
-        // Creation times are local wall-clock times; the offset makes them comparable with the clock.
-        let offset = env.clock.local_offset_millis();
+        // Creation times are local wall-clock times.
         let last_full_millis = levels
             .files()
             .iter()
             .filter(|f| f.level == max_level)
             .filter_map(|f| f.creation_time)
             .max()
-            .map(|local| local - offset);
+            .map(|local| env.clock.instant_millis(local));
         Self { env, files, spec, order, settings, levels, vectors, last_full_millis, in_vain: 0, running: None }
     }
 
@@ -236,7 +215,7 @@ impl Compactor {
     /// `Corrupt` naming a file whose key range cannot be read.
     pub(crate) fn task(&mut self, full: bool) -> Result<Option<(Choice, Task)>> {
         let now_millis = self.env.clock.now_millis();
-        let local = now_millis.saturating_add(self.env.clock.local_offset_millis());
+        let local = self.env.clock.local_millis(now_millis);
         let hour = local.div_euclid(3_600_000).rem_euclid(24);
         let moment = Moment { now_millis, hour, last_full_millis: self.last_full_millis };
         let Some(choice) = self.choose(full, moment) else { return Ok(None) };
@@ -244,22 +223,68 @@ impl Compactor {
         if choice.output_level == max_level {
             self.last_full_millis = Some(now_millis);
         }
-        let forced = |file: &DataFileMeta| {
-            self.settings.must_rewrite(file, now_millis) || (full && self.vectors.get(&file.file_name).is_some())
-        };
-        let steps = plan(&choice, &self.order, Limits { max_level, ..self.settings.limits }, &forced)?;
+        let steps = self.steps(&choice, full, now_millis)?;
         if steps.is_empty() {
             return Ok(None);
         }
+        let mut task = self.task_of(&choice, steps, now_millis);
+        // Where a compaction sees a part of the records of its keys, it may turn out that it has to see all of them.
+        if task.extent == Extent::Part
+            && self.spec.keeps_apart()
+            && let Some(all) = pick_full(&self.levels, |_| true)
+        {
+            let runs = self.levels.runs().iter().filter(|run| run.level <= choice.output_level).count();
+            let (fewer, levels) = (runs.saturating_sub(1).max(1), usize::try_from(choice.output_level).unwrap_or(1));
+            task.room = fewer.min(levels);
+            if levels < fewer || self.levels.run_count() > self.settings.stop_trigger {
+                let steps = self.steps(&all, true, now_millis)?;
+                task.instead = Some(Box::new(self.task_of(&all, steps, now_millis)));
+                if self.spec.has_sequence() {
+                    // Seeing all of them does not tell what may come between them.
+                    task.instead = Some(Box::new(Task { extent: Extent::Newest, ..task.clone() }));
+                }
+            }
+        }
+        Ok(Some((choice, task)))
+    }
+
+    /// How a choice is carried out.
+    fn steps(&self, choice: &Choice, full: bool, now_millis: i64) -> Result<Vec<Step>> {
+        let forced = |file: &DataFileMeta| {
+            self.settings.must_rewrite(file, now_millis)
+                || (full && (self.vectors.get(&file.file_name).is_some() || self.has_passed(file, now_millis)))
+        };
+        let max_level = self.levels.max_level();
+        plan(choice, &self.order, Limits { max_level, ..self.settings.limits }, &forced)
+    }
+
+    /// How long deletes stay.
+    fn retention(&self, now_millis: i64) -> Retention {
+        let millis = if self.spec.orders_retractions() { self.settings.retention_millis } else { 0 };
+        Retention { millis, now_millis }
+    }
+
+    /// Whether a file holds deletes that need not stay any more.
+    fn has_passed(&self, file: &DataFileMeta, now_millis: i64) -> bool {
+        let ordered = self.spec.orders_retractions();
+        ordered && self.retention(now_millis).has_passed(file, self.env.clock.local_offset_millis())
+    }
+
+    fn task_of(&self, choice: &Choice, steps: Vec<Step>, now_millis: i64) -> Task {
+        let (max_level, looks_up) = (self.levels.max_level(), self.settings.changes.looks_up);
         let below = self.levels.files().iter().filter(|f| f.level > choice.output_level);
-        let task = Task {
+        let sees_all = looks_up || drops_deletes(&self.levels, choice.output_level, false);
+        Task {
             files: self.files.clone(),
             spec: self.spec.clone(),
             steps,
             output_level: choice.output_level,
             is_top: choice.output_level == max_level,
-            drop_deletes: drops_deletes(&self.levels, choice.output_level, self.settings.keeps_vectors())
-                && !self.settings.keeps_retractions,
+            extent: if sees_all { Extent::Whole } else { Extent::Part },
+            drop_deletes: drops_deletes(&self.levels, choice.output_level, self.settings.keeps_vectors()),
+            retention: self.retention(now_millis),
+            room: 1,
+            instead: None,
             batch_size: self.settings.batch_size,
             spill: self.settings.spill,
             expiry: self.settings.expiry.clone(),
@@ -268,15 +293,22 @@ impl Compactor {
             changes: self.settings.changes.clone(),
             lookups: self.settings.lookups.clone(),
             shape: self.settings.shape.clone(),
-            below: if self.settings.changes.looks_up { below.cloned().collect() } else { Vec::new() },
+            below: if looks_up { below.cloned().collect() } else { Vec::new() },
             ahead: false,
-        };
-        Ok(Some((choice, task)))
+        }
     }
 
     /// What is due. A gentle lookup compaction takes level 0 up only when it was not due so many times.
     fn choose(&mut self, full: bool, moment: Moment) -> Option<Choice> {
-        let choice = self.settings.choose(&self.levels, &self.vectors, full, moment);
+        let now_millis = moment.now_millis;
+        let choice = match full {
+            // A complete compaction leaves no deletion vectors.
+            true => pick_full(&self.levels, |file| {
+                let vectors = self.vectors.get(&file.file_name).is_some();
+                vectors || self.settings.must_rewrite(file, now_millis) || self.has_passed(file, now_millis)
+            }),
+            false => self.settings.policy.pick(&self.levels, moment),
+        };
         let Some(interval) = self.settings.gentle.filter(|_| choice.is_none() && !full) else { return choice };
         self.in_vain += 1;
         if self.in_vain < interval {

@@ -188,6 +188,7 @@ impl Table {
             }
             let Some((due, compacted)) = running.next().await else { break };
             let handed = match compacted {
+                Ok(compacted) if compacted.is_empty() => continue,
                 Ok(compacted) => due.message(compacted).await,
                 Err(e) => Err(e),
             };

@@ -13,6 +13,7 @@ mod levels;
 mod pick;
 mod plan;
 mod queue;
+mod retain;
 mod run;
 mod table;
 mod visible;

@@ -46,7 +46,7 @@ pub enum Ascent {
     /// As any other file.
     #[default]
     Free,
-    /// When it holds no retractions: with deletion vectors nothing above level 0 does.
+    /// When it holds no retractions: with deletion vectors those go that nobody has to know.
     Clean,
     /// When it holds none and goes to the highest level; elsewhere the rows that it supersedes must be merged into it.
     CleanToTheTop,
@@ -129,9 +129,11 @@ impl Planner<'_> {
         let to_the_top = self.output_level == self.limits.max_level;
         let stuck = file.level == 0 && !self.limits.ascent.allows(retracts, to_the_top);
         let forced = (self.must_rewrite)(&file);
-        if forced || stuck || (to_the_top && retracts) {
+        // What the highest level holds of retractions stays for a reason.
+        let moves = file.level != self.output_level;
+        if forced || stuck || (to_the_top && retracts && moves) {
             self.steps.push(Step::Rewrite(vec![single(file)]));
-        } else if file.level != self.output_level {
+        } else if moves {
             self.steps.push(Step::Upgrade(file));
         }
     }

@@ -1,23 +1,31 @@
 //! Carrying out a plan: sections are merged and written, files are moved to their new level, changes are told.
 //!
 //! Memory is bounded by the runs of one section times a batch, and where there are many by what spills hold. A compaction that fails deletes what it wrote.
+//!
+//! Records of a key that cannot be one without older ones stay apart: the oldest goes to the level of the output, those that
+//! follow to the levels below it, which the compaction has emptied. Where there is no level left everything is compacted
+//! instead; where there would be as many runs as before nothing is, until there are too many.
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use futures::StreamExt;
-use linn_format::Result;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::{FileKind, IndexManifestEntry};
 use linn_format::types::DataField;
+use linn_format::{Error, Result};
 
 use super::aside::aside;
 use super::changes::Changes;
 use super::expire::Expiry;
 use super::files::{BucketFiles, Output, Sink, give_up, read_run};
 use super::plan::Step;
+use super::retain::{Ages, Retention};
 use crate::lookup::{Below, LookupFiles, Marks, Shape};
-use crate::merge::{Before, Columns, How, MergeSpec, Merged, Section, SizedRun, SpillLimit, bounded, merge_changes};
+use crate::merge::{
+    Before, Columns, Extent, How, MergeSpec, Merged, Ranks, Retractions, Section, SizedRun, SpillLimit, View, bounded,
+    merge_changes,
+};
 use crate::read::{has_huge_rows, prefetch};
 use crate::seam::Env;
 use crate::vector::BucketVectors;
@@ -35,6 +43,13 @@ pub(crate) struct Compacted {
     pub(crate) marks: Marks,
 }
 
+impl Compacted {
+    /// Whether everything stays as it was.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty() && self.changelog.is_empty() && self.marks.is_empty()
+    }
+}
+
 /// One compaction of one bucket, ready to run.
 #[derive(Clone)]
 pub(crate) struct Task {
@@ -48,8 +63,16 @@ pub(crate) struct Task {
     pub(crate) output_level: i32,
     /// Whether that is the highest.
     pub(crate) is_top: bool,
-    /// Whether retractions are left out of it.
+    /// Which records of its keys it sees.
+    pub(crate) extent: Extent,
+    /// Whether retractions are left out that nothing older is left for.
     pub(crate) drop_deletes: bool,
+    /// How long those stay that order what comes late.
+    pub(crate) retention: Retention,
+    /// Runs that it may make of its own.
+    pub(crate) room: usize,
+    /// What is done instead when that is not enough; nothing where there is none.
+    pub(crate) instead: Option<Box<Task>>,
     /// Rows in a batch.
     pub(crate) batch_size: usize,
     /// When runs are spilled.
@@ -73,9 +96,13 @@ pub(crate) struct Task {
     pub(crate) shape: Arc<Shape>,
 }
 
+/// Files of data and files of the changelog.
+type Made = (Vec<Arc<DataFileMeta>>, Vec<Arc<DataFileMeta>>);
+
 /// Where merged rows and changes go.
 struct Sinks {
-    rows: Option<Box<dyn Sink>>,
+    /// By level, the highest first; none when files stay as they are.
+    rows: Vec<Box<dyn Sink>>,
     changes: Option<Box<dyn Sink>>,
 }
 
@@ -83,37 +110,68 @@ impl Task {
     /// The same with all cores, unless rows are so large that each batch which waits for another core is felt.
     pub(crate) fn ahead(&self) -> Self {
         let mut files = self.steps.iter().flat_map(Step::files).chain(&self.below);
-        Self { ahead: !files.any(|file| has_huge_rows(file)), ..self.clone() }
+        let instead = self.instead.as_ref().map(|task| Box::new(task.ahead()));
+        Self { ahead: !files.any(|file| has_huge_rows(file)), instead, ..self.clone() }
     }
 
     /// Runs it.
     pub(crate) async fn run(self) -> Result<Compacted> {
+        let mut task = &self;
+        loop {
+            if let Some(done) = task.try_run().await? {
+                return Ok(done);
+            }
+            task = match &task.instead {
+                Some(instead) => instead,
+                None if task.extent == Extent::Whole => {
+                    return Err(Error::internal("a compaction of everything made several records of a key"));
+                }
+                None => return Ok(Compacted::default()),
+            };
+        }
+    }
+
+    /// Runs it; `None` when it makes more runs than it may.
+    async fn try_run(&self) -> Result<Option<Compacted>> {
         let mut done = Compacted::default();
-        let below = self.changes.looks_up.then(|| Below::new(&self)).transpose()?;
+        let below = self.changes.looks_up.then(|| Below::new(self)).transpose()?;
+        let inputs = self.steps.iter().flat_map(Step::files);
+        let ages = Ages::of(&self.env, &*self.files, self.retention, inputs).await?;
         for step in &self.steps {
-            if let Err(e) = self.step(step, below.as_ref(), &mut done).await {
-                self.give_up(&done.before, &done.after, &done.changelog, &[]).await;
-                return Err(e);
+            match self.step(step, below.as_ref(), &ages, &mut done).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.give_up(&done.before, &done.after, &done.changelog, &[]).await;
+                    return Ok(None);
+                }
+                Err(e) => {
+                    self.give_up(&done.before, &done.after, &done.changelog, &[]).await;
+                    return Err(e);
+                }
             }
         }
-        if let Err(e) = self.attach(&mut done).await {
+        if let Err(e) = self.attach(&ages, &mut done).await {
             self.give_up(&done.before, &done.after, &done.changelog, &[]).await;
             return Err(e);
         }
         if let Some(below) = below.filter(|_| self.changes.needs_places) {
             done.marks = below.marks().await;
         }
-        Ok(done)
+        Ok(Some(done))
     }
 
-    async fn step(&self, step: &Step, below: Option<&Below>, done: &mut Compacted) -> Result<()> {
+    /// Does a step; whether there was room for what it makes.
+    async fn step(&self, step: &Step, below: Option<&Below>, ages: &Ages, done: &mut Compacted) -> Result<bool> {
         let before = self.before(step, below);
         match step {
             Step::Upgrade(file) => {
                 let tells = self.changes.told.is_some() || self.changes.needs_places;
                 if tells && !matches!(before, Before::Untold) {
                     let alone = Section { runs: vec![vec![file.clone()]] };
-                    let (_, changelog) = self.merge(std::slice::from_ref(&alone), before, false).await?;
+                    let Some((_, changelog)) = self.merge(std::slice::from_ref(&alone), before, ages, false).await?
+                    else {
+                        return Ok(false);
+                    };
                     done.changelog.extend(changelog);
                 }
                 let mut moved = DataFileMeta::clone(file);
@@ -122,17 +180,25 @@ impl Task {
                 done.after.push(Arc::new(moved));
             }
             Step::Rewrite(sections) => {
-                let (files, changelog) = self.merge(sections, before, true).await?;
+                let Some((files, changelog)) = self.merge(sections, before, ages, true).await? else {
+                    return Ok(false);
+                };
                 done.before.extend(step.files().cloned());
                 done.after.extend(files);
                 done.changelog.extend(changelog);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Puts lookup files beside the files of the output, where the table wants them.
-    async fn attach(&self, done: &mut Compacted) -> Result<()> {
+    /// Puts beside the files of the output how old their retractions are, and lookup files where the table wants them.
+    async fn attach(&self, ages: &Ages, done: &mut Compacted) -> Result<()> {
+        for file in &mut done.after {
+            let is_made = done.before.iter().all(|before| before.file_name != file.file_name);
+            if is_made {
+                *file = ages.attach(&*self.files, file.clone()).await?;
+            }
+        }
         let Some(lookups) = self.lookups.as_ref().filter(|lookups| lookups.are_beside()) else { return Ok(()) };
         for file in &mut done.after {
             *file = lookups.attach(&self.env, &*self.files, file.clone(), &self.shape).await?;
@@ -150,20 +216,16 @@ impl Task {
         }
     }
 
-    /// Merges sections into new files of data, unless they stay as they are, and of the changelog.
-    async fn merge(
-        &self,
-        sections: &[Section],
-        before: Before,
-        rewrite: bool,
-    ) -> Result<(Vec<Arc<DataFileMeta>>, Vec<Arc<DataFileMeta>>)> {
+    /// Merges sections into new files of data, unless they stay as they are, and of the changelog. `None` when there is no
+    /// room for all runs of the result.
+    async fn merge(&self, sections: &[Section], before: Before, ages: &Ages, rewrite: bool) -> Result<Option<Made>> {
         let changes = match &before {
             Before::Untold => None,
             _ => self.changes.told.clone(),
         };
-        let mut sinks = Sinks { rows: None, changes: None };
+        let mut sinks = Sinks { rows: Vec::new(), changes: None };
         if rewrite {
-            sinks.rows = Some(self.files.write(Output::Data(self.output_level, FileSource::Compact)).await?);
+            sinks.rows.push(self.files.write(Output::Data(self.output_level, FileSource::Compact)).await?);
         }
         if changes.is_some() {
             let changes = match self.files.write(Output::Changelog(self.output_level)).await {
@@ -175,23 +237,35 @@ impl Task {
             };
             sinks.changes = Some(if self.ahead && rewrite { aside(&self.env, changes) } else { changes });
         }
+        let retractions = match self.drop_deletes {
+            true => ages.retractions(&self.spec),
+            false => Retractions::All,
+        };
         let how = How {
-            keep_deletes: !self.drop_deletes,
+            view: View { extent: self.extent, retractions, ranks: Ranks::FromOldest },
             batch_size: self.batch_size,
             before,
             changes,
             columns: Columns::InTurn,
         };
         for section in sections {
-            if let Err(e) = self.section(section, how.clone(), &mut sinks).await {
-                sinks.abort().await;
-                return Err(e);
+            match self.section(section, how.clone(), &mut sinks).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    sinks.abort().await;
+                    return Ok(None);
+                }
+                Err(e) => {
+                    sinks.abort().await;
+                    return Err(e);
+                }
             }
         }
-        sinks.close(&*self.files).await
+        sinks.close(&*self.files).await.map(Some)
     }
 
-    async fn section(&self, section: &Section, how: How, sinks: &mut Sinks) -> Result<()> {
+    /// Merges a section; whether there was room for the result.
+    async fn section(&self, section: &Section, how: How, sinks: &mut Sinks) -> Result<bool> {
         let fields: Arc<[DataField]> = self.spec.read_fields().into();
         let runs = section.runs.iter().map(|run| self.read(run, &fields)).collect();
         let spec = self.spec.clone();
@@ -199,9 +273,17 @@ impl Task {
         let merged = bounded(&self.env, self.spill, runs, &self.spec, merge);
         let mut merged = if self.ahead { prefetch(&self.env, merged) } else { merged };
         while let Some(part) = merged.next().await {
-            sinks.write(part?).await?;
+            let part = part?;
+            if !sinks.rows.is_empty() && part.apart.len() >= self.room {
+                return Ok(false);
+            }
+            while !sinks.rows.is_empty() && sinks.rows.len() <= part.apart.len() {
+                let level = self.output_level - i32::try_from(sinks.rows.len()).unwrap_or(i32::MAX);
+                sinks.rows.push(self.files.write(Output::Data(level, FileSource::Compact)).await?);
+            }
+            sinks.write(part).await?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn read(&self, run: &[Arc<DataFileMeta>], fields: &Arc<[DataField]>) -> SizedRun {
@@ -236,8 +318,11 @@ impl Task {
 
 impl Sinks {
     async fn write(&mut self, part: Merged) -> Result<()> {
-        if let (Some(sink), Some(rows)) = (&mut self.rows, &part.rows) {
-            sink.write(rows).await?;
+        let ranks = std::iter::once(&part.rows).chain(&part.apart);
+        for (sink, rows) in self.rows.iter_mut().zip(ranks) {
+            if let Some(rows) = rows {
+                sink.write(rows).await?;
+            }
         }
         if let (Some(sink), Some(changes)) = (&mut self.changes, &part.changes) {
             sink.write(changes).await?;
@@ -252,21 +337,29 @@ impl Sinks {
     }
 
     /// Finishes the files of both, side by side; when one fails nothing stays.
-    async fn close(self, files: &dyn BucketFiles) -> Result<(Vec<Arc<DataFileMeta>>, Vec<Arc<DataFileMeta>>)> {
-        let close = async |sink: Option<Box<dyn Sink>>| match sink {
-            Some(sink) => sink.close().await,
-            None => Ok(Vec::new()),
+    async fn close(self, files: &dyn BucketFiles) -> Result<Made> {
+        let changes = async {
+            match self.changes {
+                Some(sink) => sink.close().await,
+                None => Ok(Vec::new()),
+            }
         };
+        let rows = futures::future::join_all(self.rows.into_iter().map(|sink| sink.close()));
         // Changes first: a task of their own finishes them while this one finishes the rows.
-        let (changes, rows) = futures::join!(close(self.changes), close(self.rows));
-        let (rows, changes) = match (rows, changes) {
-            (Ok(rows), Ok(changes)) => return Ok((rows, changes)),
-            (rows, changes) => (rows, changes),
+        let (changes, rows) = futures::join!(changes, rows);
+        let mut failure = None;
+        let mut take = |closed: Result<Vec<Arc<DataFileMeta>>>| {
+            closed.unwrap_or_else(|e| {
+                failure.get_or_insert(e);
+                Vec::new()
+            })
         };
-        let written: Vec<_> = rows.iter().chain(&changes).flatten().collect();
-        for file in written {
+        let rows: Vec<_> = rows.into_iter().flat_map(&mut take).collect();
+        let changes = take(changes);
+        let Some(failure) = failure else { return Ok((rows, changes)) };
+        for file in rows.iter().chain(&changes) {
             files.delete(file).await.ok();
         }
-        Err(rows.err().or(changes.err()).unwrap_or_else(|| linn_format::Error::internal("files that cannot be closed")))
+        Err(failure)
     }
 }

@@ -1,12 +1,13 @@
 //! What a file's index and its deletion vector say before it is opened.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use linn_format::file::DataFileMeta;
 use linn_format::index::{IndexResult, evaluate};
 use linn_format::predicate::Predicate;
 use linn_format::row::BinaryRow;
-use linn_format::types::DataField;
+use linn_format::types::{DataField, Kind};
 use linn_format::{Error, Result, ResultExt, vector};
 use roaring::RoaringTreemap;
 
@@ -18,7 +19,7 @@ use crate::table::Table;
 ///
 /// # Errors
 /// `NotFound` when the index file is gone, `Corrupt` when the vector is not there.
-pub(super) async fn deleted(table: &Table, deletion: &DeletionFile) -> Result<RoaringTreemap> {
+pub(crate) async fn deleted(table: &Table, deletion: &DeletionFile) -> Result<RoaringTreemap> {
     let read = async {
         let size = table.storage().stat(&deletion.path).await?.size;
         let range = vector::range(&deletion.meta, size)?;
@@ -47,7 +48,8 @@ pub(super) async fn excluded(
         }
         (None, None) => return Ok(Some(RoaringTreemap::new())),
     };
-    match evaluate(&bytes, fields, filter).context("file", &file.file_name)? {
+    let filter = answerable(&file.file_name, fields, filter);
+    match evaluate(&bytes, fields, &filter).context("file", &file.file_name)? {
         IndexResult::Skip => Ok(None),
         IndexResult::Keep => Ok(Some(RoaringTreemap::new())),
         IndexResult::Rows(rows) => {
@@ -57,6 +59,16 @@ pub(super) async fn excluded(
             others -= rows.iter().map(u64::from).collect::<RoaringTreemap>();
             Ok(Some(others))
         }
+    }
+}
+
+/// The part of a filter over columns of a file that its index can answer: ORC drops the blanks at the end of CHAR values, which
+/// an index has.
+pub(crate) fn answerable<'f>(name: &str, fields: &[DataField], filter: &'f Predicate) -> Cow<'f, Predicate> {
+    let is_char = |id: i32| fields.iter().any(|f| f.id == id && matches!(f.data_type.kind, Kind::Char(_)));
+    match name.ends_with(".orc") && filter.field_ids().into_iter().any(is_char) {
+        true => Cow::Owned(filter.project(|id| !is_char(id))),
+        false => Cow::Borrowed(filter),
     }
 }
 

@@ -17,6 +17,7 @@ mod write;
 mod zip;
 
 pub(crate) use blob::check as check_blobs;
+pub(crate) use index::{answerable, deleted};
 pub use place::{Place, extra_file_path, place_of};
 pub use query::{FileQuery, read_file, read_positions, read_remaining};
 pub use range::StoredFile;

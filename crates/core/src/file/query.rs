@@ -143,7 +143,9 @@ async fn remaining(
     let after = query.filter.filter(|_| query.exact_filter && !complete);
     let (fields, name) = (query.fields, file.file_name.clone());
     let resolved = batches.map(move |batch| {
-        let batch = resolution.apply(&batch?).context("file", &name)?;
+        let batch = batch?;
+        let resolved = resolution.apply(&batch).map_err(|e| rows::named(e, &batch, &resolution));
+        let batch = resolved.context("file", &name)?;
         match &after {
             Some(filter) => rows::matching(&batch, filter, &fields),
             None => Ok(batch),
@@ -259,7 +261,9 @@ async fn tracked(
     let filter = query.filter.filter(|_| query.exact_filter);
     let name = file.file_name.clone();
     let rows = batches.map(move |batch: Result<RecordBatch>| {
-        let batch = tracking.apply(&resolution.apply(&batch?).context("file", &name)?).context("file", &name)?;
+        let batch = batch?;
+        let resolved = resolution.apply(&batch).map_err(|e| rows::named(e, &batch, &resolution));
+        let batch = tracking.apply(&resolved.context("file", &name)?).context("file", &name)?;
         match &filter {
             Some(filter) => rows::matching(&batch, filter, tracking.fields()),
             None => Ok(batch),

@@ -6,7 +6,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
+use linn_format::datum::Datum;
 use linn_format::file::DataFileMeta;
+use linn_format::file::resolve::Resolution;
 use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, ROW_ID_ID, SEQUENCE_NUMBER_ID, arrow_field};
 use linn_format::{Error, Result};
@@ -18,6 +20,35 @@ use super::ROW_POSITION_ID;
 pub(crate) fn matching(batch: &RecordBatch, filter: &Predicate, fields: &[DataField]) -> Result<RecordBatch> {
     let keep = filter.evaluate(batch, fields)?;
     Ok(arrow_select::filter::filter_record_batch(batch, &keep)?)
+}
+
+/// Columns that an error names a row by.
+const NAMED: usize = 4;
+
+/// An error of bringing a batch of a file to the wanted types, with the first row that is at fault.
+pub(super) fn named(error: Error, batch: &RecordBatch, resolution: &Resolution) -> Error {
+    let fails = |start: usize, rows: usize| resolution.apply(&batch.slice(start, rows)).is_err();
+    let (mut start, mut rows) = (0, batch.num_rows());
+    while rows > 1 {
+        let half = rows / 2;
+        if !fails(start, half) {
+            start += half;
+            rows -= half;
+        } else {
+            rows = half;
+        }
+    }
+    if rows == 0 || !fails(start, rows) {
+        return error;
+    }
+    let value = |(field, column): (&DataField, &ArrayRef)| match Datum::from_array(column, start, &field.data_type) {
+        Ok(Some(value)) => Some(format!("{}={value}", field.name)),
+        Ok(None) => Some(format!("{}=null", field.name)),
+        Err(_) => None,
+    };
+    let columns = resolution.file_fields().iter().zip(batch.columns()).filter(|(field, _)| field.id < ROW_ID_ID);
+    let values: Vec<String> = columns.filter_map(value).take(NAMED).collect();
+    if values.is_empty() { error } else { error.with("row", values.join(", ")) }
 }
 
 /// The batch with one number in a column of sequence numbers.

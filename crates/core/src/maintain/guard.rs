@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt};
 use linn_format::manifest::{ManifestMeta, StatsColumns};
+use linn_format::options::ChangelogProducer;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{ErrorKind, Result, ResultExt};
 
@@ -28,12 +29,16 @@ pub(super) struct Guard {
     /// What is there of these stays, but nothing of it must be there: they are of branches whose making was cut off, or changelogs of
     /// what branches begin with.
     pub(super) begun: Vec<Arc<Snapshot>>,
+    /// Changelogs without files of their own: what these have added stays, as far as their lists are there, and the lists do.
+    pub(super) as_changelog: Vec<Arc<Snapshot>>,
+    /// Changelogs whose lists tell what goes with them: the lists stay, as far as they are there.
+    pub(super) lists: Vec<Arc<Snapshot>>,
 }
 
 impl Guard {
     /// Whether it keeps nothing.
     pub(super) fn is_empty(&self) -> bool {
-        self.whole.is_empty() && self.added.is_empty() && self.begun.is_empty()
+        self.whole.is_empty() && self.added.is_empty() && self.begun.is_empty() && self.as_changelog.is_empty()
     }
 
     /// Takes the files that stay out of `candidates`.
@@ -64,12 +69,17 @@ impl Guard {
                 }
             }
         }
-        for snapshot in &self.added {
+        let as_changelog = self.as_changelog.iter().map(|snapshot| (snapshot, false));
+        for (snapshot, must_be) in self.added.iter().map(|snapshot| (snapshot, true)).chain(as_changelog) {
             if candidates.is_empty() {
                 return Ok(());
             }
             let [base, delta] = ListName::of_data(snapshot);
-            let mut all = manifests.peek_list(delta).await?;
+            let mut all = match manifests.peek_list(delta).await {
+                // Nobody can read it as a changelog without that.
+                Err(e) if !must_be && e.kind() == ErrorKind::NotFound => continue,
+                result => result?,
+            };
             if all.is_empty() && snapshot.commit_kind == CommitKind::Overwrite {
                 // It replaced the manifests as a whole.
                 all = manifests.peek_list(base).await?;
@@ -112,6 +122,9 @@ impl Guard {
                 names.extend(lines.into_iter().map(|line| line.file_name).chain([index.clone()]));
             }
             names.extend(snapshot.statistics.clone());
+        }
+        for changelog in self.as_changelog.iter().chain(&self.lists) {
+            names.extend(names_that_are_there(table, changelog).await?);
         }
         // The changelog of a snapshot goes with it, whatever tags there are.
         for list in self.added.iter().filter_map(|snapshot| ListName::of_changelog(snapshot)) {
@@ -261,17 +274,26 @@ pub(super) async fn of_new_branches(table: &Table, known: &HashSet<String>) -> R
     Ok((guard, names))
 }
 
-/// Changelogs that have no files of their own: the new files of their changes stay for readers of changes.
+/// Changelogs that have no files of their own. Without a producer the new files of commits stay for readers of changes, and so
+/// do the lists of compactions, which tell what goes with them. With a producer nobody reads new files as changes, and the lists
+/// went with their snapshots.
 ///
 /// # Errors
 /// `Corrupt` with the path of a changelog that cannot be read.
-pub(super) async fn new_files_as_changelog(table: &Table) -> Result<Vec<Arc<Snapshot>>> {
-    let changelogs = Changelogs::new(table);
-    let mut found = Vec::new();
-    for id in changelogs.list().await? {
-        found.extend(changelogs.find(id).await?.filter(|changelog| changelog.changelog_manifest_list.is_none()));
+pub(super) async fn without_files(table: &Table) -> Result<Guard> {
+    let (mut guard, changelogs) = (Guard::default(), Changelogs::new(table));
+    if table.options().changelog_producer()? != ChangelogProducer::None {
+        return Ok(guard);
     }
-    Ok(found)
+    for id in changelogs.list().await? {
+        match changelogs.find(id).await? {
+            Some(changelog) if changelog.changelog_manifest_list.is_some() => {}
+            Some(changelog) if changelog.commit_kind == CommitKind::Compact => guard.lists.push(changelog),
+            Some(changelog) => guard.as_changelog.push(changelog),
+            None => {}
+        }
+    }
+    Ok(guard)
 }
 
 /// A changelog whose lists of data are gone with its snapshot.

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use linn_format::partition::partition_from_values;
+use linn_format::partition::{PartitionSpec, partition_from_values};
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::SuccessFile;
 use linn_format::{Error, ErrorKind, Result, ResultExt};
 
-use super::partition::{PartitionSummary, partitions, values};
+use super::partition::{PartitionSummary, Times, partitions};
 use super::report::{Post, Report};
-use super::time::TimeFormat;
 use crate::table::Table;
 
 /// What `partition.mark-done-action` may name that only a catalog or a class of another engine can do.
@@ -26,13 +25,13 @@ enum Action {
     Report(Report),
 }
 
-/// Marks partitions, given as text by key, as done: as `partition.mark-done-action` says, which can be `success-file` and
+/// Marks partitions, given as text by key where `None` is null, as done: as `partition.mark-done-action` says, which can be `success-file` and
 /// `http-report`. What comes back are the paths of the marks and the addresses of those who were told.
 ///
 /// # Errors
 /// `Unsupported` naming another action, `Invalid` for a partition with other keys than the table's; nothing is marked then.
 /// `Unavailable` when a server was not told; partitions and actions before are marked then.
-pub async fn mark_done(table: &Table, partitions: &[Vec<(String, String)>], post: &dyn Post) -> Result<Vec<String>> {
+pub async fn mark_done(table: &Table, partitions: &[PartitionSpec], post: &dyn Post) -> Result<Vec<String>> {
     let rows = partitions.iter().map(|partition| row(table, partition)).collect::<Result<Vec<_>>>()?;
     mark_all(table, rows.iter(), post).await
 }
@@ -73,8 +72,7 @@ async fn mark_all(table: &Table, partitions: impl Iterator<Item = &BinaryRow>, p
 /// `Invalid` for a table without partitions or without marks that stay, and what reading the table and the marks yields.
 pub async fn idle_partitions(table: &Table, idle: Duration, interval: Duration) -> Result<Vec<PartitionSummary>> {
     let options = table.options();
-    let keys: Vec<&str> = table.schema().partition_keys.iter().map(String::as_str).collect();
-    if keys.is_empty() {
+    if table.schema().partition_keys.is_empty() {
         return Err(Error::invalid("the table has no partitions").with("table", table.name()));
     }
     if !options.partition_mark_done_actions().contains(&SUCCESS_FILE) {
@@ -82,19 +80,16 @@ pub async fn idle_partitions(table: &Table, idle: Duration, interval: Duration) 
             .with("table", table.name())
             .with_hint("add success-file to partition.mark-done-action"));
     }
-    let format = TimeFormat::new(options.partition_timestamp_pattern(), options.partition_timestamp_formatter())?;
+    let times = Times::of(table)?;
     let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
     let clock = &table.env().clock;
-    let offset = clock.local_offset_millis();
-    let before = clock.now_millis().saturating_add(offset).saturating_sub(millis(idle));
+    let before = clock.now_millis().saturating_sub(millis(idle));
     let mut finished = Vec::new();
     for partition in partitions(table).await? {
-        let readable = values(table, &partition.partition, false)?;
-        let begin = format.time(&keys, &partition.values).or_else(|| format.time(&keys, &readable));
-        let Some(begin) = begin else { continue };
-        let end = begin.and_utc().timestamp_millis().saturating_add(millis(interval));
+        let Some(begin) = times.time(&partition.partition)? else { continue };
+        let end = clock.instant_millis(begin.and_utc().timestamp_millis().saturating_add(millis(interval)));
         let newest = partition.newest.unwrap_or(i64::MIN);
-        if end.max(newest) < before && !is_marked(table, &partition, newest.saturating_sub(offset)).await? {
+        if end.max(newest) < before && !is_marked(table, &partition, newest).await? {
             finished.push(partition);
         }
     }
@@ -149,7 +144,7 @@ pub(crate) async fn mark(table: &Table, path: &str) -> Result<()> {
 
 /// A partition that need not be there, of which all values are named. They are read as values of their columns, so that the mark
 /// lies where the data does, however a day is spelled.
-fn row(table: &Table, partition: &[(String, String)]) -> Result<BinaryRow> {
+fn row(table: &Table, partition: &[(String, Option<String>)]) -> Result<BinaryRow> {
     let fields = table.schema().partition_fields();
     let keys = &table.schema().partition_keys;
     if keys.is_empty() {
@@ -160,8 +155,7 @@ fn row(table: &Table, partition: &[(String, String)]) -> Result<BinaryRow> {
             .with("table", table.name())
             .with_hint(format!("name {}", keys.join(", "))));
     }
-    partition_from_values(partition, &fields, table.options().partition_default_name())
-        .map_err(|e| e.with("table", table.name()))
+    partition_from_values(partition, &fields).map_err(|e| e.with("table", table.name()))
 }
 
 /// Where the mark of a partition lies.

@@ -6,17 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime};
+use linn_format::datum::{Datum, compare_rows};
 use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
 use linn_format::partition::partition_value;
 use linn_format::row::BinaryRow;
+use linn_format::types::{DataField, Kind};
 use linn_format::{Error, Result};
 use parking_lot::Mutex;
 
 use super::time::TimeFormat;
 use crate::commit::{BATCH_IDENTIFIER, Commit, CommitOutcome, Overwrite};
 use crate::manifest::{Manifests, Selection};
+use crate::seam::Clock;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
+
+const MILLIS_OF_DAY: i64 = 86_400_000;
 
 /// The strategy by which the values of a partition are its time.
 const VALUES_TIME: &str = "values-time";
@@ -26,15 +31,15 @@ const VALUES_TIME: &str = "values-time";
 pub struct PartitionSummary {
     /// Its values.
     pub partition: BinaryRow,
-    /// The values as text, nulls as `None`, as the options spell them where they are internal values.
-    pub values: Vec<Option<String>>,
+    /// Its name, such as `dt=2024-01-31/hr=7`; see [`Table::partition_name`].
+    pub name: String,
     /// Data files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Records in them, those that others hide included.
     pub rows: i64,
-    /// When the newest file was made: milliseconds of the writer's wall clock.
+    /// When the newest file was made: milliseconds since the epoch, if its writer's wall clock showed what ours does.
     pub newest: Option<i64>,
 }
 
@@ -68,9 +73,10 @@ pub async fn partitions(table: &Table) -> Result<Vec<PartitionSummary>> {
             Some(summary) => summary,
             None => {
                 let partition = BinaryRow::from_serialized(bytes.to_vec())?;
-                let values = values(table, &partition, true)?;
+                let name = table.partition_name(&partition)?;
                 let newest = newest.get(bytes).copied().flatten();
-                let summary = PartitionSummary { partition, values, files: 0, bytes: 0, rows: 0, newest };
+                let newest = newest.map(|local| table.env().clock.instant_millis(local));
+                let summary = PartitionSummary { partition, name, files: 0, bytes: 0, rows: 0, newest };
                 found.entry(bytes.to_vec()).or_insert(summary)
             }
         };
@@ -78,19 +84,72 @@ pub async fn partitions(table: &Table) -> Result<Vec<PartitionSummary>> {
         summary.bytes = summary.bytes.saturating_add(u64::try_from(batch.file_size(i)).unwrap_or(0));
         summary.rows = summary.rows.saturating_add(batch.row_count(i));
     }
-    let mut all: Vec<PartitionSummary> = found.into_values().collect();
-    all.sort_by(|a, b| a.values.cmp(&b.values));
-    Ok(all)
+    let fields = table.schema().partition_fields();
+    let mut all = Vec::with_capacity(found.len());
+    for summary in found.into_values() {
+        all.push((summary.partition.datums(fields.iter().map(|field| &field.data_type))?, summary));
+    }
+    all.sort_by(|(a, _), (b, _)| compare_rows(a, b));
+    Ok(all.into_iter().map(|(_, summary)| summary).collect())
 }
 
-/// The values of a partition as text: internal ones, such as the number of a day, or as a person writes them.
-pub(super) fn values(table: &Table, partition: &BinaryRow, internal: bool) -> Result<Vec<Option<String>>> {
-    let fields = table.schema().partition_fields();
-    let datums = partition.datums(fields.iter().map(|field| &field.data_type))?;
-    let text = |(datum, field): (Option<linn_format::datum::Datum>, &&linn_format::types::DataField)| {
-        datum.map(|datum| partition_value(&datum, &field.data_type, internal)).transpose()
-    };
-    datums.into_iter().zip(&fields).map(text).collect()
+/// The times of the partitions of a table: those that the options form of their values. Without a pattern it is the value of the
+/// first column that is a date or a time, as text or by its type.
+pub(super) struct Times<'t> {
+    format: TimeFormat,
+    has_pattern: bool,
+    fields: Vec<&'t DataField>,
+    keys: Vec<&'t str>,
+    clock: &'t dyn Clock,
+}
+
+impl<'t> Times<'t> {
+    pub(super) fn of(table: &'t Table) -> Result<Self> {
+        let options = table.options();
+        let format = TimeFormat::new(options.partition_timestamp_pattern(), options.partition_timestamp_formatter())?;
+        let fields = table.schema().partition_fields();
+        let keys = fields.iter().map(|field| field.name.as_str()).collect();
+        let has_pattern = options.partition_timestamp_pattern().is_some();
+        Ok(Self { format, has_pattern, fields, keys, clock: &*table.env().clock })
+    }
+
+    /// The local time of a partition; `None` when its values form none.
+    pub(super) fn time(&self, partition: &BinaryRow) -> Result<Option<NaiveDateTime>> {
+        let values = partition.datums(self.fields.iter().map(|field| &field.data_type))?;
+        let typed = || self.fields.iter().zip(&values).map(|(field, value)| self.of_type(field, value.as_ref()?));
+        if !self.has_pattern && self.fields.first().is_some_and(|field| is_time(&field.data_type.kind)) {
+            return Ok(typed().next().flatten());
+        }
+        // A pattern reads dates as they are written, or as the legacy names of folders have them.
+        for legacy in [false, true] {
+            let text = |(value, field): (&Option<Datum>, &&DataField)| {
+                value.as_ref().map(|value| partition_value(value, &field.data_type, legacy)).transpose()
+            };
+            let texts = values.iter().zip(&self.fields).map(text).collect::<Result<Vec<_>>>()?;
+            if let Some(time) = self.format.time(&self.keys, &texts) {
+                return Ok(Some(time));
+            }
+        }
+        Ok(if self.has_pattern { None } else { typed().flatten().next() })
+    }
+
+    /// The time that a value is by its type.
+    fn of_type(&self, field: &DataField, value: &Datum) -> Option<NaiveDateTime> {
+        let millis = match (value, &field.data_type.kind) {
+            (Datum::Date(day), _) => i64::from(*day).checked_mul(MILLIS_OF_DAY)?,
+            (
+                Datum::Timestamp { millis, .. },
+                Kind::LocalZonedTimestamp(_) | Kind::WideTimestamp { zoned: true, .. },
+            ) => millis.checked_add(self.clock.offset_millis_at(*millis))?,
+            (Datum::Timestamp { millis, .. }, _) => *millis,
+            _ => return None,
+        };
+        Some(DateTime::from_timestamp_millis(millis)?.naive_utc())
+    }
+}
+
+fn is_time(kind: &Kind) -> bool {
+    matches!(kind, Kind::Date | Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_) | Kind::WideTimestamp { .. })
 }
 
 /// The partitions that are past `partition.expiration-time`, oldest values first, `partition.expiration-max-num` at the most.
@@ -108,14 +167,23 @@ pub async fn expired_partitions(table: &Table) -> Result<Vec<PartitionSummary>> 
             .with("table", table.name())
             .with_hint("set the option partition.expiration-time, or give the age to the command"));
     };
-    let before = since(table, age);
+    let (before, clock) = (since(table, age), &table.env().clock);
     let found = partitions(table).await?;
     let mut expired: Vec<PartitionSummary> = match options.partition_expiration_strategy() {
         VALUES_TIME => {
             let old = older(table, before)?;
-            found.into_iter().filter(|partition| old(partition)).collect()
+            let mut expired = Vec::new();
+            for partition in found {
+                if old(&partition)? {
+                    expired.push(partition);
+                }
+            }
+            expired
         }
-        "update-time" => found.into_iter().filter(|p| p.newest.is_some_and(|newest| newest < before)).collect(),
+        "update-time" => {
+            let oldest = clock.now_millis().saturating_sub(millis(age));
+            found.into_iter().filter(|p| p.newest.is_some_and(|newest| newest < oldest)).collect()
+        }
         other => return Err(Error::unsupported(format!("the strategy {other:?} for partitions to expire"))),
     };
     expired.truncate(options.partition_expiration_max()?);
@@ -134,30 +202,40 @@ pub(crate) async fn worth_compacting(table: &Table) -> Result<Option<Vec<BinaryR
     let applies = options.skips_expired_partitions()? && by_values && !table.schema().partition_keys.is_empty();
     let Some(age) = age.filter(|_| applies) else { return Ok(None) };
     let old = older(table, since(table, age))?;
-    let found = partitions(table).await?;
-    Ok(Some(found.into_iter().filter(|partition| !old(partition)).map(|partition| partition.partition).collect()))
+    let mut worth = Vec::new();
+    for partition in partitions(table).await? {
+        if !old(&partition)? {
+            worth.push(partition.partition);
+        }
+    }
+    Ok(Some(worth))
 }
 
 /// Before which local time, in milliseconds, a partition is past an age.
 fn since(table: &Table, age: Duration) -> i64 {
     let clock = &table.env().clock;
-    let now = clock.now_millis().saturating_add(clock.local_offset_millis());
-    now.saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
+    clock.local_millis(clock.now_millis()).saturating_sub(millis(age))
+}
+
+fn millis(age: Duration) -> i64 {
+    i64::try_from(age.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Tells partitions whose values form an earlier time.
-fn older(table: &Table, before: i64) -> Result<impl Fn(&PartitionSummary) -> bool> {
-    let options = table.options();
-    let format = TimeFormat::new(options.partition_timestamp_pattern(), options.partition_timestamp_formatter())?;
+fn older(table: &Table, before: i64) -> Result<impl Fn(&PartitionSummary) -> Result<bool>> {
+    let times = Times::of(table)?;
     let before = DateTime::from_timestamp_millis(before).map_or(NaiveDateTime::MIN, |time| time.naive_utc());
-    let keys: Vec<&str> = table.schema().partition_keys.iter().map(String::as_str).collect();
     Ok(move |partition: &PartitionSummary| {
-        let values = &partition.values;
-        let Some(time) = format.time(&keys, values) else {
-            tracing::warn!(table = table.name(), ?values, "a partition whose values form no time does not expire");
-            return false;
+        let Some(time) = times.time(&partition.partition)? else {
+            let partition = &partition.name;
+            tracing::warn!(
+                table = table.name(),
+                partition,
+                "the value of a partition is not a timestamp; it does not expire"
+            );
+            return Ok(false);
         };
-        time < before
+        Ok(time < before)
     })
 }
 

@@ -36,8 +36,7 @@ pub enum Share {
 /// themselves that are gone or damaged are passed over; orphan cleaning knows their files.
 pub async fn reclaim(table: &Table, gone: &[Arc<Snapshot>], kept: &[Arc<Snapshot>], share: Share) -> Result<Removal> {
     let gone: Vec<(Arc<Snapshot>, Share)> = gone.iter().map(|snapshot| (Arc::clone(snapshot), share)).collect();
-    let added = guard::new_files_as_changelog(table).await?;
-    freed(table, &gone, Guard { whole: kept.to_vec(), added, ..Guard::default() }).await
+    freed(table, &gone, Guard { whole: kept.to_vec(), ..guard::without_files(table).await? }).await
 }
 
 /// As [`reclaim`], of snapshots each with its share, and with all that stays of this branch.
@@ -61,6 +60,8 @@ async fn freed(table: &Table, gone: &[(Arc<Snapshot>, Share)], kept: Guard) -> R
     let mut guard = guard::of_branches(table).await?;
     guard.whole.extend(kept.whole);
     guard.added.extend(kept.added);
+    guard.as_changelog.extend(kept.as_changelog);
+    guard.lists.extend(kept.lists);
     guard.spare(table, &mut candidates).await?;
     let mut metadata = Metadata::new(table, guard.names(table).await?);
     read.iter().for_each(|(one, _)| metadata.take(one));
@@ -147,9 +148,10 @@ pub(crate) async fn free_rolled_back(table: &Table, plan: &RollbackPlan) -> Resu
     for id in plan.changelogs.iter().filter(|id| !plan.snapshots.contains(id)) {
         gone.extend(changelogs.find(*id).await?.map(|changelog| (changelog, Share::Added)));
     }
-    let mut as_changelog = guard::new_files_as_changelog(table).await?;
-    as_changelog.retain(|changelog| !plan.changelogs.contains(&changelog.id));
-    let mut kept = Guard { whole: vec![Arc::clone(&plan.target)], added: as_changelog, ..Guard::default() };
+    let mut kept = guard::without_files(table).await?;
+    kept.as_changelog.retain(|changelog| !plan.changelogs.contains(&changelog.id));
+    kept.lists.retain(|changelog| !plan.changelogs.contains(&changelog.id));
+    kept.whole.push(Arc::clone(&plan.target));
     for (_, tagged) in guard::tags(table).await? {
         match plan.tags.iter().any(|(id, _)| *id == tagged.id) {
             true if plan.snapshots.contains(&tagged.id) => {}

@@ -102,7 +102,7 @@ pub fn parse_time(table: &Table, text: &str) -> Result<i64> {
     let time = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok();
     let time = time.or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0));
     let time = time.ok_or_else(|| Error::invalid(format!("{text:?} is not a time such as 2024-01-31 12:30:00")))?;
-    Ok(time.and_utc().timestamp_millis().saturating_sub(table.env().clock.local_offset_millis()))
+    Ok(table.env().clock.instant_millis(time.and_utc().timestamp_millis()))
 }
 
 /// The time so long ago.

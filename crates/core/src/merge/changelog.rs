@@ -26,8 +26,17 @@ const DELETE: i8 = RowKind::Delete as i8;
 pub(crate) struct Merged {
     /// Merged rows, one per key, in key order.
     pub(crate) rows: Option<RecordBatch>,
+    /// Further rows of keys whose rows stay apart, by their rank from 1 on; each in key order.
+    pub(crate) apart: Vec<Option<RecordBatch>>,
     /// What they change, in key order.
     pub(crate) changes: Option<RecordBatch>,
+}
+
+impl Merged {
+    /// Whether nothing came out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_none() && self.changes.is_none() && self.apart.iter().all(Option::is_none)
+    }
 }
 
 /// The changes since the last batch.

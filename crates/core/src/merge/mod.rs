@@ -15,6 +15,7 @@ mod key;
 mod load;
 mod older;
 mod output;
+mod retraction;
 mod run;
 mod section;
 mod sort;
@@ -26,11 +27,14 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use assemble::{Ranks, View};
 pub(crate) use beside::Columns;
 pub(crate) use bounded::{SizedRun, SpillLimit, bounded};
 pub(crate) use changelog::{Merged, equal_rows};
+pub(crate) use engine::Extent;
 pub(crate) use key::{KeyEncoder, Keys};
 pub(crate) use older::{Found, Older};
+pub(crate) use retraction::{Lasting, Retractions};
 pub use run::merge;
 pub(crate) use run::{Before, How, LeveledStream, gallop, merge_changes, merge_levels};
 pub use section::{KeyBound, KeyOrder, Section, sections};

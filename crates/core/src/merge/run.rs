@@ -10,11 +10,12 @@ use futures::stream::BoxStream;
 use linn_format::file::BATCH_BYTES;
 use linn_format::{BatchStream, Error, Result};
 
-use super::assemble::{Assembler, Change};
+use super::assemble::{Assembler, Change, View};
 use super::beside::Columns;
 use super::changelog::Merged;
 use super::key::{KeyColumn, KeyEncoder, KeyWidth, Keys};
 use super::older::Older;
+use super::retraction::Retractions;
 use super::source::{Pick, Record, retain};
 use super::spec::MergeSpec;
 use super::tree::LoserTree;
@@ -39,8 +40,8 @@ pub(crate) enum Before {
 /// How runs are merged.
 #[derive(Clone)]
 pub(crate) struct How {
-    /// Whether retractions come out.
-    pub(crate) keep_deletes: bool,
+    /// What it sees, and what comes out of it.
+    pub(crate) view: View,
     /// Rows of a batch.
     pub(crate) batch_size: usize,
     /// What was before.
@@ -75,7 +76,8 @@ pub(crate) fn merge_levels(
     batch_size: usize,
     columns: Columns,
 ) -> BatchStream {
-    let how = How { keep_deletes, batch_size, before: Before::Untold, changes: None, columns };
+    let retractions = if keep_deletes { Retractions::All } else { Retractions::None };
+    let how = How { view: View::whole(retractions), batch_size, before: Before::Untold, changes: None, columns };
     let rows = merge_changes(runs, spec, how).filter_map(|merged| async move { merged.map(|m| m.rows).transpose() });
     rows.boxed()
 }
@@ -154,7 +156,7 @@ enum Step {
 impl<C: KeyColumn> Merger<C> {
     fn new(mut runs: Vec<LeveledStream>, spec: Arc<MergeSpec>, encoder: KeyEncoder, how: How) -> Result<Self> {
         runs.reverse();
-        let mut assembler = Assembler::new(spec.clone(), how.keep_deletes, how.columns)?;
+        let mut assembler = Assembler::new(spec.clone(), how.view, how.columns)?;
         if let Some(compared) = how.changes {
             assembler.tell_changes(compared);
         }
@@ -216,7 +218,7 @@ impl<C: KeyColumn> Merger<C> {
         self.look_up().await?;
         let merged = self.assembler.take()?;
         self.bytes = 0;
-        Ok((merged.rows.is_some() || merged.changes.is_some()).then_some(merged))
+        Ok((!merged.is_empty()).then_some(merged))
     }
 
     /// Whether the record at the head of run `a` comes before that of run `b`.

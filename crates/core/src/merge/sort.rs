@@ -6,14 +6,15 @@ use arrow_array::RecordBatch;
 use arrow_row::Rows;
 use linn_format::Result;
 
-use super::assemble::{Assembler, Change};
+use super::assemble::{Assembler, Change, Ranks, View};
 use super::beside::Columns;
+use super::changelog::Merged;
 use super::key::{KeyColumn, KeyWidth, Keys};
 use super::source::{Pick, Record};
 use super::spec::MergeSpec;
 
-/// Sorts and merges key-value batches whose rows are in order of arrival, that is of sequence number. Yields batches
-/// as [`merge`](super::merge) does, with at most `batch_size` rows, retractions included.
+/// Sorts and merges key-value batches whose rows are in order of arrival, that is of sequence number. Older records of their
+/// keys may lie elsewhere. Yields at most `batch_size` rows at a time, retractions included.
 pub(crate) struct SortedBuffer {
     assembler: Assembler,
     picks: Vec<Pick>,
@@ -26,10 +27,10 @@ pub(crate) struct SortedBuffer {
 
 impl SortedBuffer {
     /// Sorts; the merging happens while iterating.
-    pub(crate) fn new(batches: &[RecordBatch], spec: Arc<MergeSpec>, batch_size: usize) -> Result<Self> {
+    pub(crate) fn new(batches: &[RecordBatch], spec: Arc<MergeSpec>, ranks: Ranks, batch_size: usize) -> Result<Self> {
         let encoder = spec.key_encoder()?;
         let sequence_encoder = spec.sequence_encoder()?;
-        let mut assembler = Assembler::new(spec, true, Columns::InTurn)?;
+        let mut assembler = Assembler::new(spec, View::part(ranks), Columns::InTurn)?;
         let (mut keys, mut sequences) = (Vec::with_capacity(batches.len()), Vec::with_capacity(batches.len()));
         for batch in batches {
             let source = assembler.add_source(batch, 0)?;
@@ -46,7 +47,12 @@ impl SortedBuffer {
         Ok(Self { assembler, picks, starts, at: 0, batch_size: batch_size.max(1), group: Vec::new() })
     }
 
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+    /// The rows alone, of which those of a key come oldest first: for [`Ranks::Together`].
+    pub(crate) fn rows(self) -> impl Iterator<Item = Result<RecordBatch>> {
+        self.filter_map(|merged| merged.map(|merged| merged.rows).transpose())
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Merged>> {
         while self.at < self.picks.len() {
             while self.at < self.picks.len() && self.assembler.pending() < self.batch_size {
                 self.group.clear();
@@ -61,8 +67,9 @@ impl SortedBuffer {
                 }
                 self.assembler.group(&self.group, Change::Untold)?;
             }
-            if let Some(batch) = self.assembler.take_batch()? {
-                return Ok(Some(batch));
+            let merged = self.assembler.take()?;
+            if !merged.is_empty() {
+                return Ok(Some(merged));
             }
         }
         Ok(None)
@@ -70,7 +77,7 @@ impl SortedBuffer {
 }
 
 impl Iterator for SortedBuffer {
-    type Item = Result<RecordBatch>;
+    type Item = Result<Merged>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_batch().transpose()

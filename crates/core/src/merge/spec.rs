@@ -14,7 +14,8 @@ use linn_format::types::{DataField, DataType, Kind, SEQUENCE_NUMBER, SEQUENCE_NU
 use linn_format::{Error, Result};
 
 use super::engine::{
-    Aggregate, AggregatePlan, DELETE, Deduplicate, FirstRow, GroupPlan, MergeEngine, PartialPlan, PartialUpdate,
+    Aggregate, AggregatePlan, DELETE, Deduplicate, Extent, FirstRow, GroupPlan, MergeEngine, PartialPlan,
+    PartialUpdate, Sequence,
 };
 use super::function::{FunctionOptions, FunctionPlan, NullKey};
 use super::key::KeyEncoder;
@@ -62,11 +63,12 @@ impl MergeSpec {
             .map(|k| columns.read(k))
             .collect::<Result<Vec<_>>>()?;
         let sequence = options.sequence_fields().into_iter().map(|f| columns.read(f)).collect::<Result<Vec<_>>>()?;
+        let order: Sequence = sequence.iter().map(|&at| (at, columns.fields[at].clone())).collect();
         let engine = match options.merge_engine()? {
             EngineOption::Deduplicate => EnginePlan::Deduplicate,
             EngineOption::FirstRow => EnginePlan::FirstRow,
-            EngineOption::PartialUpdate => EnginePlan::Partial(partial(schema, wanted, &mut columns)?),
-            EngineOption::Aggregate => EnginePlan::Aggregate(aggregate(schema, wanted)?),
+            EngineOption::PartialUpdate => EnginePlan::Partial(partial(schema, wanted, &mut columns, order)?),
+            EngineOption::Aggregate => EnginePlan::Aggregate(aggregate(schema, wanted, order)?),
         };
         let fields = columns.fields;
         let spec = Self {
@@ -81,7 +83,7 @@ impl MergeSpec {
             looks_up: options.need_lookup()?,
             engine,
         };
-        spec.engine()?;
+        spec.engine(Extent::Part)?;
         spec.key_encoder()?;
         spec.sequence_encoder()?;
         Ok(spec)
@@ -159,13 +161,39 @@ impl MergeSpec {
         plan.groups.iter().filter(touched).flat_map(|group| &group.functions).find_map(FunctionPlan::refusal)
     }
 
+    /// Whether records of a key may have to stay apart where a merge does not see all of them.
+    pub(crate) fn keeps_apart(&self) -> bool {
+        matches!(self.engine, EnginePlan::Partial(_) | EnginePlan::Aggregate(_))
+    }
+
+    /// Whether records may come between others by their user sequence.
+    pub(crate) fn has_sequence(&self) -> bool {
+        !self.sequence.is_empty()
+    }
+
+    /// Whether a retraction of this kind that nothing came before is owed by what comes afterwards (cases: M13).
+    pub(crate) fn owes(&self, kind: i8) -> bool {
+        match &self.engine {
+            _ if self.ignore_delete => false,
+            EnginePlan::Deduplicate | EnginePlan::FirstRow => false,
+            EnginePlan::Partial(plan) => plan.has_debts(),
+            EnginePlan::Aggregate(plan) => plan.has_debts() && !(plan.remove_on_delete && kind == DELETE),
+        }
+    }
+
+    /// Whether what comes after a retraction may belong before it.
+    pub(crate) fn orders_retractions(&self) -> bool {
+        let grouped = matches!(&self.engine, EnginePlan::Partial(plan) if plan.grouped);
+        !self.ignore_delete && !self.keeps_first() && (grouped || !self.sequence.is_empty())
+    }
+
     /// An engine for one merge.
-    pub(crate) fn engine(&self) -> Result<Box<dyn MergeEngine>> {
+    pub(crate) fn engine(&self, extent: Extent) -> Result<Box<dyn MergeEngine>> {
         Ok(match &self.engine {
             EnginePlan::Deduplicate => Box::new(Deduplicate),
             EnginePlan::FirstRow => Box::new(FirstRow),
-            EnginePlan::Partial(plan) => Box::new(PartialUpdate::new(plan)?),
-            EnginePlan::Aggregate(plan) => Box::new(Aggregate::new(plan)?),
+            EnginePlan::Partial(plan) => Box::new(PartialUpdate::new(plan, extent)?),
+            EnginePlan::Aggregate(plan) => Box::new(Aggregate::new(plan, extent)?),
         })
     }
 
@@ -224,7 +252,7 @@ impl Columns<'_> {
     }
 }
 
-fn aggregate(schema: &TableSchema, wanted: &[DataField]) -> Result<AggregatePlan> {
+fn aggregate(schema: &TableSchema, wanted: &[DataField], order: Sequence) -> Result<AggregatePlan> {
     let options = &schema.options;
     let sequence = options.sequence_fields();
     let mut functions = Vec::new();
@@ -240,10 +268,15 @@ fn aggregate(schema: &TableSchema, wanted: &[DataField]) -> Result<AggregatePlan
         functions.push(function_plan(options, column, field, function)?);
     }
     let remove_on_delete = flag(options, "aggregation.remove-record-on-delete")?;
-    Ok(AggregatePlan { functions, remove_on_delete })
+    Ok(AggregatePlan { functions, remove_on_delete, sequence: order })
 }
 
-fn partial(schema: &TableSchema, wanted: &[DataField], columns: &mut Columns<'_>) -> Result<PartialPlan> {
+fn partial(
+    schema: &TableSchema,
+    wanted: &[DataField],
+    columns: &mut Columns<'_>,
+    sequence: Sequence,
+) -> Result<PartialPlan> {
     let options = &schema.options;
     let groups = options.sequence_groups();
     let removing: Vec<&str> = options
@@ -279,7 +312,7 @@ fn partial(schema: &TableSchema, wanted: &[DataField], columns: &mut Columns<'_>
         plain.push(column);
     }
     let remove_on_delete = flag(options, "partial-update.remove-record-on-delete")?;
-    Ok(PartialPlan { plain, groups: plans, grouped: !groups.is_empty(), remove_on_delete })
+    Ok(PartialPlan { plain, groups: plans, grouped: !groups.is_empty(), remove_on_delete, sequence })
 }
 
 fn group(

@@ -16,7 +16,9 @@ use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, DataType, Kind};
 use linn_format::{BatchStream, Result, SchemaId};
 
-use super::{Columns, MergeSpec, SortedBuffer, merge, merge_levels};
+use super::{
+    Before, Columns, How, MergeSpec, Merged, Ranks, Retractions, SortedBuffer, View, merge, merge_changes, merge_levels,
+};
 
 /// A value of a test row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,14 +139,63 @@ pub(super) fn merge_rows(spec: &Arc<MergeSpec>, runs: &[Vec<Row>], keep_deletes:
     merged
 }
 
-/// Sorts and merges rows in order of arrival, as a flush does.
+/// Sorts and merges rows in order of arrival, as a spill does: those of a key that stay apart follow each other.
 pub(super) fn flush_rows(spec: &Arc<MergeSpec>, arrived: &[Row], cut: usize) -> Result<Vec<Row>> {
     let batches: Vec<_> = arrived.chunks(cut.max(1)).map(|c| batch(spec.read_fields(), c)).collect();
     let mut all = Vec::new();
-    for merged in SortedBuffer::new(&batches, spec.clone(), cut.max(1))? {
+    for merged in SortedBuffer::new(&batches, spec.clone(), Ranks::Together, cut.max(1))?.rows() {
         all.extend(rows(&merged?));
     }
     Ok(all)
+}
+
+/// The same, as a flush does: runs, oldest first, of which none has a key twice.
+pub(super) fn flush_runs(spec: &Arc<MergeSpec>, arrived: &[Row], cut: usize) -> Result<Vec<Vec<Row>>> {
+    let batches: Vec<_> = arrived.chunks(cut.max(1)).map(|c| batch(spec.read_fields(), c)).collect();
+    let mut runs = by_rank(SortedBuffer::new(&batches, spec.clone(), Ranks::FromNewest, cut.max(1))?)?;
+    runs.reverse();
+    Ok(runs)
+}
+
+/// Merges runs, newest first, to which older ones may belong; runs, oldest first, of which none has a key twice.
+pub(super) fn merge_part(spec: &Arc<MergeSpec>, runs: &[Vec<Row>], cut: usize) -> Result<Vec<Vec<Row>>> {
+    let view = View::part(Ranks::FromOldest);
+    by_rank(merged(spec, runs, view, cut))
+}
+
+/// Merges runs, newest first, that have all older records.
+pub(super) fn merge_whole(
+    spec: &Arc<MergeSpec>,
+    runs: &[Vec<Row>],
+    retractions: Retractions,
+    cut: usize,
+) -> Result<Vec<Vec<Row>>> {
+    by_rank(merged(spec, runs, View::whole(retractions), cut))
+}
+
+fn merged(spec: &Arc<MergeSpec>, runs: &[Vec<Row>], view: View, cut: usize) -> Vec<Result<Merged>> {
+    let cut = cut.max(1);
+    let streams = runs.iter().map(|rows| {
+        let run = run(rows.chunks(cut).map(|c| batch(spec.read_fields(), c)).collect());
+        run.map(|batch| Ok((batch?, 0))).boxed()
+    });
+    let how = How { view, batch_size: cut, before: Before::Untold, changes: None, columns: Columns::InTurn };
+    futures::executor::block_on(merge_changes(streams.collect(), spec.clone(), how).collect())
+}
+
+fn by_rank(merged: impl IntoIterator<Item = Result<Merged>>) -> Result<Vec<Vec<Row>>> {
+    let mut runs: Vec<Vec<Row>> = Vec::new();
+    for merged in merged {
+        let merged = merged?;
+        for (rank, batch) in std::iter::once(merged.rows).chain(merged.apart).enumerate() {
+            runs.resize(runs.len().max(rank + 1), Vec::new());
+            runs[rank].extend(batch.iter().flat_map(rows));
+        }
+    }
+    for run in &runs {
+        assert!(run.windows(2).all(|two| two[0].values[0] < two[1].values[0]), "a key is twice in a run: {run:?}");
+    }
+    Ok(runs)
 }
 
 pub(super) fn int(v: i64) -> Option<Value> {

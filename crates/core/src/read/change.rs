@@ -14,7 +14,7 @@ use linn_format::predicate::Predicate;
 use linn_format::types::{RowKind, VALUE_KIND, arrow_type};
 use linn_format::{BatchStream, Error, Result};
 
-use super::difference::difference;
+use super::difference::Told;
 use super::rows::{kinds, without_retractions};
 use super::{Inner, Merge, Read, Unmatched};
 use crate::file::matching;
@@ -26,17 +26,19 @@ pub(super) struct Shape {
     schema: SchemaRef,
     sequence_numbers: bool,
     unmatched: Unmatched,
+    /// Whether changes of compared states come with the row of before.
+    pairs: bool,
 }
 
 impl Shape {
-    pub(super) fn of(rows: &SchemaRef, sequence_numbers: bool, unmatched: Unmatched) -> Result<Self> {
+    pub(super) fn of(rows: &SchemaRef, sequence_numbers: bool, unmatched: Unmatched, pairs: bool) -> Result<Self> {
         let mut fields: Vec<Arc<Field>> = rows.fields().iter().cloned().collect();
         if sequence_numbers {
             let field = sequence_number_field();
             fields.push(Arc::new(Field::new(&field.name, arrow_type(&field.data_type)?, false)));
         }
         fields.push(Arc::new(Field::new(VALUE_KIND, arrow_schema::DataType::Int8, false)));
-        Ok(Self { schema: Arc::new(Schema::new(fields)), sequence_numbers, unmatched })
+        Ok(Self { schema: Arc::new(Schema::new(fields)), sequence_numbers, unmatched, pairs })
     }
 }
 
@@ -95,11 +97,17 @@ impl Read {
         })
     }
 
-    /// Key-value batches of what is read; plain batches in a table without a primary key.
+    /// Key-value batches of what is read; in a table without a primary key plain batches, of compared states with kinds.
     fn records(&self, split: &Split, keep_deletes: bool) -> Result<BatchStream> {
+        let told = match keep_deletes {
+            false => Told::Additions,
+            true if self.inner.change.pairs => Told::Pairs,
+            true => Told::Changes,
+        };
         let Some(merge) = &self.inner.merge else {
-            return match split.content {
+            return match &split.content {
                 Content::Rows | Content::Changes => Ok(self.unmerged(split)),
+                Content::Compared(sides) => self.counted(sides, told),
                 _ => Err(Error::internal("rows without a primary key have nothing to be compared by")),
             };
         };
@@ -107,7 +115,7 @@ impl Read {
             Content::Rows | Content::Partition(_) => self.merged(merge, split, keep_deletes),
             Content::Changes => Ok(self.written(split)),
             Content::Replaced(before) => self.replaced(merge, split, before),
-            Content::Compared(before) => self.compared(split, before, keep_deletes),
+            Content::Compared(sides) => self.compared(sides, told),
         }
     }
 
@@ -124,31 +132,6 @@ impl Read {
         let gone = self.merged(merge, &earlier(split, before), false)?;
         let gone = gone.map(|batch| of_kind(&batch?, RowKind::Delete));
         Ok(gone.chain(self.merged(merge, split, false)?).boxed())
-    }
-
-    /// How the rows of two states differ, in all columns.
-    fn compared(&self, split: &Split, before: &Before, keep_deletes: bool) -> Result<BatchStream> {
-        let whole = self.inner.table.read().build()?;
-        let Some(merge) = &whole.inner.merge else {
-            return Err(Error::internal("rows without a primary key have nothing to be compared by"));
-        };
-        let old = whole.merged(merge, &earlier(split, before), keep_deletes)?;
-        let new = whole.merged(merge, split, keep_deletes)?;
-        let (read, wanted) = (&whole.inner.read_fields, &self.inner.read_fields);
-        let at = |id: i32| read.iter().position(|field| field.id == id);
-        let mut columns = wanted.iter().map(|field| at(field.id)).collect::<Option<Vec<_>>>().unwrap_or_default();
-        columns.extend([read.len(), read.len() + 1]);
-        let differences = difference(old, new, &merge.spec, keep_deletes)?;
-        let this = Arc::clone(&self.inner);
-        Ok(differences
-            .map(move |batch| {
-                let batch = batch?.project(&columns)?;
-                match &this.filter {
-                    Some(filter) => matching(&batch, filter, &this.read_fields),
-                    None => Ok(batch),
-                }
-            })
-            .boxed())
     }
 }
 
@@ -218,7 +201,9 @@ impl Inner {
             let system = batch.columns().get(self.read_fields.len()..).unwrap_or_default();
             shown.extend(system.iter().skip(usize::from(!self.change.sequence_numbers)).cloned());
         } else {
-            shown.push(Arc::new(Int8Array::from_value(RowKind::Insert as i8, batch.num_rows())));
+            let kinds = batch.columns().get(self.read_fields.len()).cloned();
+            let inserts = || -> ArrayRef { Arc::new(Int8Array::from_value(RowKind::Insert as i8, batch.num_rows())) };
+            shown.push(kinds.unwrap_or_else(inserts));
         }
         Ok(RecordBatch::try_new(Arc::clone(&self.change.schema), shown)?)
     }

@@ -1,7 +1,8 @@
 //! How two states differ: their rows, both sorted by key, walked side by side.
 //!
 //! A key of the earlier state alone is a deletion; one of the later alone, or with another row, is what it is there. Rows are
-//! compared in all columns; what is the same on both sides does not come out.
+//! compared in all columns; what is the same on both sides does not come out. Neither side has rows that are deleted, so that
+//! no key comes out that neither state has.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -18,18 +19,24 @@ use linn_format::{BatchStream, Result};
 use super::rows::kinds;
 use crate::merge::{KeyEncoder, Keys, MergeSpec, equal_rows};
 
-/// The differences of two merged streams of all columns, in key order, with or without what is deleted.
-pub(super) fn difference(
-    before: BatchStream,
-    after: BatchStream,
-    spec: &MergeSpec,
-    keep_deletes: bool,
-) -> Result<BatchStream> {
+/// What is told of the differences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Rows that the later state has and the earlier one has not.
+    Additions,
+    /// These, and the keys that are gone.
+    Changes,
+    /// These, and the earlier row before the later one of its key.
+    Pairs,
+}
+
+/// The differences of two merged streams of all columns and of no deleted rows, in key order.
+pub(super) fn difference(before: BatchStream, after: BatchStream, spec: &MergeSpec, told: Told) -> Result<BatchStream> {
     let walk = Walk {
         encoder: spec.key_encoder()?,
         sides: [Side::new(before), Side::new(after)],
         values: spec.wanted(),
-        keep_deletes,
+        told,
         failed: false,
     };
     let batches = futures::stream::unfold(walk, |mut walk| async move {
@@ -48,7 +55,7 @@ struct Walk {
     sides: [Side; 2],
     /// Columns that are compared.
     values: usize,
-    keep_deletes: bool,
+    told: Told,
     failed: bool,
 }
 
@@ -69,8 +76,11 @@ struct Picks {
     pairs: Vec<(usize, usize)>,
 }
 
-fn is_add(kind: i8) -> bool {
-    kind == RowKind::Insert as i8 || kind == RowKind::UpdateAfter as i8
+impl Picks {
+    fn push(&mut self, side: usize, row: usize, kind: i8) {
+        self.rows.push((side, row));
+        self.kinds.push(kind);
+    }
 }
 
 impl Side {
@@ -129,29 +139,26 @@ impl Walk {
                 (Some(_), None) => Ordering::Less,
                 (Some((_, old)), Some((_, new))) => old.compare(before.at, new, after.at),
             };
-            if order.is_le()
-                && let Some((batch, _)) = before.head()
-            {
-                let kind = kinds(batch)?.value(before.at);
-                if order.is_lt() && self.keep_deletes && is_add(kind) {
-                    picks.rows.push((0, before.at));
-                    picks.kinds.push(RowKind::Delete as i8);
+            match order {
+                Ordering::Less if self.told == Told::Additions => {}
+                Ordering::Less => picks.push(0, before.at, RowKind::Delete as i8),
+                Ordering::Greater if self.told == Told::Pairs => picks.push(1, after.at, RowKind::Insert as i8),
+                Ordering::Equal if self.told == Told::Pairs => {
+                    picks.push(0, before.at, RowKind::UpdateBefore as i8);
+                    picks.pairs.push((picks.rows.len(), before.at));
+                    picks.push(1, after.at, RowKind::UpdateAfter as i8);
                 }
-            }
-            if order.is_ge()
-                && let Some((batch, _)) = after.head()
-            {
-                let kind = kinds(batch)?.value(after.at);
-                if self.keep_deletes || is_add(kind) {
+                Ordering::Equal | Ordering::Greater => {
+                    let Some((batch, _)) = after.head() else { return Ok(()) };
+                    let kind = kinds(batch)?.value(after.at);
                     if order.is_eq() {
                         picks.pairs.push((picks.rows.len(), before.at));
                     }
-                    picks.rows.push((1, after.at));
-                    picks.kinds.push(kind);
+                    picks.push(1, after.at, kind);
                 }
-                after.at += 1;
             }
             before.at += usize::from(order.is_le());
+            after.at += usize::from(order.is_ge());
         }
     }
 
@@ -179,7 +186,7 @@ impl Walk {
         Ok(Some(RecordBatch::try_new(schema, columns)?))
     }
 
-    /// Picks whose key has the same row on both sides.
+    /// Picks of keys that have the same row on both sides.
     fn same(&self, picks: &Picks) -> Result<HashSet<usize>> {
         let [Some((before, _)), Some((after, _))] = [&self.sides[0].loaded, &self.sides[1].loaded] else {
             return Ok(HashSet::new());
@@ -195,11 +202,8 @@ impl Walk {
             let (Some(a), Some(b)) = (before.columns().get(column), after.columns().get(column)) else { break };
             equal = &equal & &equal_rows(&take(a, &old, None)?, &take(b, &new, None)?)?;
         }
-        let (old_kinds, new_kinds) = (kinds(before)?, kinds(after)?);
-        let alike = |pair: usize| {
-            is_add(old_kinds.value(old.value(pair) as usize)) == is_add(new_kinds.value(new.value(pair) as usize))
-        };
-        let pairs = picks.pairs.iter().enumerate();
-        Ok(pairs.filter(|(pair, _)| equal.value(*pair) && alike(*pair)).map(|(_, &(pick, _))| pick).collect())
+        let width = if self.told == Told::Pairs { 2 } else { 1 };
+        let pairs = picks.pairs.iter().enumerate().filter(|(pair, _)| equal.value(*pair));
+        Ok(pairs.flat_map(|(_, &(pick, _))| (pick + 1).saturating_sub(width)..=pick).collect())
     }
 }

@@ -4,6 +4,8 @@
 //! is filtered, key columns and files whose keys nothing else has (cases: M15); everything else is filtered after it.
 
 mod change;
+mod compare;
+mod count;
 mod difference;
 mod prefetch;
 mod rows;
@@ -47,6 +49,7 @@ impl Table {
             limit: None,
             sequence_numbers: false,
             unmatched: Unmatched::Dropped,
+            pairs: false,
             strict: false,
         }
     }
@@ -61,6 +64,7 @@ pub struct ReadBuilder {
     limit: Option<usize>,
     sequence_numbers: bool,
     unmatched: Unmatched,
+    pairs: bool,
     strict: bool,
 }
 
@@ -123,6 +127,14 @@ impl ReadBuilder {
         self
     }
 
+    /// Changes between two states of a table with a primary key come in pairs: the row of before as `-U`, then that of after
+    /// as `+U`. Otherwise only the row of after comes, with the kind of its last record.
+    #[must_use]
+    pub fn pairs(mut self) -> Self {
+        self.pairs = true;
+        self
+    }
+
     /// What becomes of changes that the filter does not let through.
     #[must_use]
     pub(crate) fn unmatched(mut self, unmatched: Unmatched) -> Self {
@@ -142,7 +154,7 @@ impl ReadBuilder {
     /// # Errors
     /// `Invalid` when the table's options contradict its schema, `Unsupported` naming the feature.
     pub fn build(self) -> Result<Read> {
-        let Self { table, fields, filter, limit, sequence_numbers, unmatched, strict } = self;
+        let Self { table, fields, filter, limit, sequence_numbers, unmatched, pairs, strict } = self;
         if sequence_numbers && !table.schema().is_primary_key_table() {
             return Err(
                 Error::invalid("rows without a primary key have no sequence number").with("table", table.name())
@@ -175,7 +187,7 @@ impl ReadBuilder {
             Some(spelling) => Arc::clone(spelling.schema()),
             None => arrow_schema(&fields)?,
         };
-        let change = change::Shape::of(&schema, sequence_numbers, unmatched)?;
+        let change = change::Shape::of(&schema, sequence_numbers, unmatched, pairs)?;
         let tolerance = if strict { Tolerance::default() } else { Tolerance::of(&table)? };
         let inner =
             Inner { table, fields, read_fields, spelling, filter, limit, merge, batch_size, tolerance, schema, change };

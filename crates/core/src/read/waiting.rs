@@ -14,7 +14,7 @@ use linn_format::{BatchStream, Error, Result};
 
 use super::{Inner, Merge, Read, bucket_of};
 use crate::file::{FileQuery, matching, read_file};
-use crate::merge::{Columns, LeveledStream, MergeSpec, SizedRun, SortedBuffer, bounded, merge_levels, sections};
+use crate::merge::{Columns, LeveledStream, MergeSpec, Ranks, SizedRun, SortedBuffer, bounded, merge_levels, sections};
 use crate::postpone::POSTPONED;
 use crate::scan::Split;
 use crate::write::{Spill, spill_compression};
@@ -99,7 +99,8 @@ async fn sorted(
         }
     }
     if !part.is_empty() {
-        let rows = SortedBuffer::new(&part, whole, this.batch_size)?.map(|batch| Ok((batch?, 0)));
+        let rows = SortedBuffer::new(&part, whole, Ranks::Together, this.batch_size)?;
+        let rows = rows.rows().map(|batch| Ok((batch?, 0)));
         runs.push(SizedRun { stream: futures::stream::iter(rows).boxed(), bytes });
     }
     runs.reverse();
@@ -108,7 +109,7 @@ async fn sorted(
 
 fn on_disk(this: &Inner, spec: &Arc<MergeSpec>, part: &[RecordBatch]) -> Result<SizedRun> {
     let compression = spill_compression(this.table.options())?;
-    let rows = SortedBuffer::new(part, Arc::clone(spec), this.batch_size)?;
+    let rows = SortedBuffer::new(part, Arc::clone(spec), Ranks::Together, this.batch_size)?.rows();
     let spill = Spill::write(this.table.env(), spec.input_schema(), compression, rows)?;
     let bytes = spill.bytes();
     let rows = spill.read()?;

@@ -1,12 +1,13 @@
-//! Splits of changes: of several snapshots at once, of what an overwrite replaced, of two states to compare.
+//! Splits of changes: of several snapshots at once, and of what an overwrite replaced.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use linn_format::file::DataFileMeta;
+use linn_format::manifest::ManifestMeta;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::{CommitKind, Snapshot};
-use linn_format::{Error, ErrorKind, Result, SnapshotId};
+use linn_format::{ErrorKind, Result, SnapshotId};
 
 use super::group::{Bucket, group};
 use super::increment::Increment;
@@ -21,7 +22,7 @@ impl Scan {
         match increment {
             Increment::Nothing => Ok(Plan::default()),
             Increment::Files { from, to, part } => self.plan_files(from, to, part).await,
-            Increment::Difference { from, to } => self.plan_difference(&from, &to).await,
+            Increment::Difference { from, to } => self.plan_difference(from.as_deref(), &to).await,
             Increment::Rows { snapshot, made_since } => {
                 self.clone().made_since(made_since).plan_part(&snapshot, Part::All).await
             }
@@ -32,7 +33,8 @@ impl Scan {
     async fn plan_files(&self, from: SnapshotId, to: SnapshotId, part: Part) -> Result<Plan> {
         let snapshots = Snapshots::new(&self.table);
         let selector = Arc::new(self.selector(part)?);
-        let mut metas = Vec::new();
+        // What is planned together, and the snapshot that it is said to be of.
+        let mut groups: Vec<(SnapshotId, Vec<ManifestMeta>)> = Vec::new();
         let mut untold = 0;
         for id in from.next().0..=to.0 {
             let snapshot = match snapshots.get(SnapshotId(id)).await {
@@ -45,32 +47,38 @@ impl Scan {
             };
             untold += usize::from(part == Part::Changelog && snapshot.commit_kind == CommitKind::Append);
             if told {
-                metas.extend(self.manifests_of(&snapshot, part).await?);
+                let metas = self.manifests_of(&snapshot, part).await?;
+                match groups.last_mut() {
+                    Some((_, together)) if !self.by_snapshot => together.extend(metas),
+                    _ => groups.push((if self.by_snapshot { snapshot.id } else { to }, metas)),
+                }
             }
         }
-        if metas.is_empty() && untold > 0 {
+        if groups.iter().all(|(_, metas)| metas.is_empty()) && untold > 0 {
             tracing::warn!(
                 table = self.table.name(),
                 commits = untold,
                 "no changelog was written yet; a compaction writes it where the option write-only is set"
             );
         }
-        let files = self.files_in(metas, part, self.stats(&selector), &selector).await?;
         let packing = Packing::new(&self.table)?;
         let mut splits = Vec::new();
-        for bucket in group(&files, &selector).await? {
-            let Bucket { partition, bucket, total_buckets, files } = bucket;
-            for files in packing.in_order(files) {
-                splits.push(Split {
-                    snapshot_id: to,
-                    partition: partition.clone(),
-                    bucket,
-                    total_buckets,
-                    files: files.into(),
-                    deletion_files: Vec::new(),
-                    raw_convertible: true,
-                    content: Content::Changes,
-                });
+        for (snapshot_id, metas) in groups {
+            let files = self.files_in(metas, part, self.stats(&selector), &selector).await?;
+            for bucket in group(&files, &selector).await? {
+                let Bucket { partition, bucket, total_buckets, files } = bucket;
+                for files in packing.in_order(files) {
+                    splits.push(Split {
+                        snapshot_id,
+                        partition: partition.clone(),
+                        bucket,
+                        total_buckets,
+                        files: files.into(),
+                        deletion_files: Vec::new(),
+                        raw_convertible: true,
+                        content: Content::Changes,
+                    });
+                }
             }
         }
         Ok(Plan { snapshot_id: Some(to), splits })
@@ -87,30 +95,7 @@ impl Scan {
         let after = self.vectors_of(snapshot).await?;
         let removed = Side { buckets: self.files_by_bucket(snapshot, Part::Removed).await?, vectors: before };
         let added = Side { buckets: self.files_by_bucket(snapshot, Part::Delta).await?, vectors: after };
-        Ok(pair(snapshot.id, removed, added, Content::Replaced))
-    }
-
-    /// How the rows of `to` differ from those of `from`. Files that both have cannot differ.
-    async fn plan_difference(&self, from: &Snapshot, to: &Snapshot) -> Result<Plan> {
-        let whole = self.clone().every_level();
-        let before =
-            Side { buckets: whole.files_by_bucket(from, Part::All).await?, vectors: self.vectors_of(from).await? };
-        let after = Side { buckets: whole.files_by_bucket(to, Part::All).await?, vectors: self.vectors_of(to).await? };
-        if self.table.options().bucket()? != -1 {
-            check_counts(&before.buckets, &after.buckets).map_err(|e| {
-                e.with("table", self.table.name())
-                    .with_hint(format!("read both snapshots, {} and {}, and compare their rows", from.id, to.id))
-            })?;
-        }
-        let mut plan = pair(to.id, before, after, Content::Compared);
-        if !self.table.schema().is_primary_key_table() {
-            // Rows without a key are new or not; what went away is not told.
-            for split in &mut plan.splits {
-                (split.content, split.raw_convertible) = (Content::Changes, true);
-            }
-            plan.splits.retain(|split| !split.files.is_empty());
-        }
-        Ok(plan)
+        Ok(pair(snapshot.id, removed, added))
     }
 
     async fn files_by_bucket(&self, snapshot: &Snapshot, part: Part) -> Result<Vec<Bucket>> {
@@ -127,7 +112,7 @@ struct Side {
 }
 
 /// The buckets of both sides as splits, without the files that are on both, in the order of the later side.
-fn pair(id: SnapshotId, before: Side, after: Side, content: fn(Arc<Before>) -> Content) -> Plan {
+fn pair(id: SnapshotId, before: Side, after: Side) -> Plan {
     let mut earlier: HashMap<(BinaryRow, i32), Bucket> =
         before.buckets.into_iter().map(|bucket| ((bucket.partition.clone(), bucket.bucket), bucket)).collect();
     let mut left: Vec<(BinaryRow, i32)> = Vec::new();
@@ -159,7 +144,7 @@ fn pair(id: SnapshotId, before: Side, after: Side, content: fn(Arc<Before>) -> C
             total_buckets,
             files: new.into(),
             raw_convertible: false,
-            content: content(Arc::new(Before { files: old, deletion_files })),
+            content: Content::Replaced(Arc::new(Before { files: old, deletion_files })),
         });
     }
     Plan { snapshot_id: Some(id), splits }
@@ -172,21 +157,4 @@ fn without_common(before: &mut Vec<Arc<DataFileMeta>>, after: &mut Vec<Arc<DataF
     let common: HashSet<_> = after.iter().map(place).filter(|file| earlier.contains(file)).collect();
     before.retain(|file| !common.contains(&place(file)));
     after.retain(|file| !common.contains(&place(file)));
-}
-
-/// Rows of a partition can only be compared bucket by bucket when it has as many buckets on both sides.
-fn check_counts(before: &[Bucket], after: &[Bucket]) -> Result<()> {
-    let counts = |buckets: &[Bucket]| -> HashMap<BinaryRow, i32> {
-        let known = buckets.iter().filter(|bucket| bucket.total_buckets >= 0);
-        known.map(|bucket| (bucket.partition.clone(), bucket.total_buckets)).collect()
-    };
-    let after = counts(after);
-    for (partition, count) in counts(before) {
-        if let Some(now) = after.get(&partition).filter(|now| **now != count) {
-            return Err(Error::unsupported(format!(
-                "comparing a partition of {count} buckets with itself of {now} buckets"
-            )));
-        }
-    }
-    Ok(())
 }

@@ -1,20 +1,19 @@
 //! One filter seen from the places where it prunes: partitions, keys, values.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use linn_format::Result;
 use linn_format::manifest::{EntryBatch, ManifestMeta};
 use linn_format::predicate::Predicate;
-use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::stats::{ColumnRange, FileStats, evolve};
 use linn_format::types::DataField;
 
+use super::prune::PartitionFilter;
 use crate::table::Table;
 
 /// The parts of a filter; each is `Constant(true)` where the filter says nothing.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Filters {
     /// Over partition columns.
     pub(super) partition: Predicate,
@@ -22,7 +21,8 @@ pub(super) struct Filters {
     pub(super) key: Predicate,
     /// Over all columns; `None` when it has nothing beyond the partition.
     pub(super) value: Option<Predicate>,
-    pub(super) partitions: Option<HashSet<BinaryRow>>,
+    /// Which partitions are asked for.
+    pub(super) partitions: PartitionFilter,
     pub(super) partition_fields: Vec<DataField>,
     pub(super) key_fields: Vec<DataField>,
     /// Fields of the table's schema.
@@ -30,7 +30,7 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    pub(super) fn new(table: &Table, filter: &Predicate, partitions: Option<&[BinaryRow]>) -> Self {
+    pub(super) fn new(table: &Table, filter: &Predicate, partitions: PartitionFilter) -> Self {
         let schema = table.schema();
         let cloned = |fields: Vec<&DataField>| fields.into_iter().cloned().collect::<Vec<_>>();
         let partition_fields = cloned(schema.partition_fields());
@@ -41,7 +41,7 @@ impl Filters {
             partition: filter.project(|id| among(&partition_fields, id)),
             key: filter.project(|id| among(&key_fields, id)),
             value: (rest != Predicate::Constant(true)).then(|| filter.clone()),
-            partitions: partitions.map(|p| p.iter().cloned().collect()),
+            partitions,
             partition_fields,
             key_fields,
             fields: schema.fields.clone(),
@@ -57,26 +57,6 @@ impl Filters {
         let stats =
             FileStats { stats: &meta.partition_stats, fields: &self.partition_fields, columns: None, row_count: rows };
         may_match(&self.partition, &self.partition_fields, stats)
-    }
-
-    /// Which partitions of a manifest are asked for, by number.
-    pub(super) fn partitions_of(&self, batch: &EntryBatch) -> Result<Option<Vec<bool>>> {
-        if self.partition == Predicate::Constant(true) && self.partitions.is_none() {
-            return Ok(None);
-        }
-        batch.partitions()?.iter().map(|row| self.has_partition(row)).collect::<Result<_>>().map(Some)
-    }
-
-    fn has_partition(&self, row: &BinaryRow) -> Result<bool> {
-        if self.partitions.as_ref().is_some_and(|all| !all.contains(row)) {
-            return Ok(false);
-        }
-        let values = row.datums(self.partition_fields.iter().map(|f| &f.data_type))?;
-        let range = |id: i32| {
-            let at = self.partition_fields.iter().position(|f| f.id == id);
-            at.and_then(|at| values.get(at)).map_or_else(ColumnRange::unknown, |v| ColumnRange::constant(v.clone()))
-        };
-        Ok(self.partition.may_match(range))
     }
 
     /// Whether a file may have keys that are asked for. Key columns never change their type.

@@ -70,7 +70,13 @@ pub(super) async fn named(files: &LiveFiles, selector: &Selector, judge: bool) -
             let id = batch.partition_id(i) as usize;
             let (Some(partition), Some(number)) = (partitions.get(id), numbers.get_mut(id)) else { continue };
             let next = order.len();
-            let number = *number.get_or_insert_with(|| *order.entry(partition.clone()).or_insert(next));
+            let number = match *number {
+                Some(number) => number,
+                None => {
+                    selector.filters.partitions.check(partition)?;
+                    *number.insert(*order.entry(partition.clone()).or_insert(next))
+                }
+            };
             let bucket = buckets.entry((number, batch.bucket(i))).or_insert_with(|| Named {
                 partition: partition.clone(),
                 bucket: batch.bucket(i),

@@ -1,7 +1,8 @@
 //! Which changes a batch read is asked for: between snapshots, tags or times, read from files or by comparing two states
 //! (spec: features.md B11).
 //!
-//! The start is exclusive, the end inclusive. What is asked for is there as a whole, or it is an error.
+//! The start is exclusive, the end inclusive; without an end it is the latest snapshot. What is asked for is there as a whole,
+//! or it is an error.
 
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ pub(super) enum Increment {
     Nothing,
     /// The files of some part of the snapshots after `from`, up to `to`.
     Files { from: SnapshotId, to: SnapshotId, part: Part },
-    /// How the rows of `to` differ from those of `from`.
-    Difference { from: Arc<Snapshot>, to: Arc<Snapshot> },
+    /// How the rows of `to` differ from those of `from`, or from none before the first snapshot.
+    Difference { from: Option<Arc<Snapshot>>, to: Arc<Snapshot> },
     /// The rows of a snapshot, only of files made since.
     Rows { snapshot: Arc<Snapshot>, made_since: Option<i64> },
 }
@@ -66,11 +67,12 @@ impl Scan {
         if let Some(text) = options.incremental_between_timestamp() {
             let (from, to) = pair("incremental-between-timestamp", text)?;
             let time = |text: &str| text.parse().map_or_else(|_| snapshots.parse_time(text), Ok);
-            return self.between_times(snapshots, time(from)?, time(to)?).await;
+            let end = if to.is_empty() { i64::MAX } else { time(to)? };
+            return self.between_times(snapshots, time(from)?, end).await;
         }
         match options.incremental_to_auto_tag() {
             Some(name) => Ok(match automatic_pair(&self.table, name.trim()).await? {
-                Some((from, to)) => Increment::Difference { from: Arc::new(from), to: Arc::new(to) },
+                Some((from, to)) => Increment::Difference { from: Some(Arc::new(from)), to: Arc::new(to) },
                 None => Increment::Nothing,
             }),
             None => Err(Error::invalid("scan.mode is 'incremental', but nothing says between what")
@@ -81,41 +83,59 @@ impl Scan {
 
     async fn between_points(&self, snapshots: &Snapshots, from: &str, to: &str) -> Result<Increment> {
         let options = self.table.options();
-        let tags = Tags::new(&self.table);
-        if let (Some(start), Some(end)) = (tags.find(from).await?, tags.find(to).await?) {
-            let (start, end) = (start.snapshot, end.snapshot);
-            if end.id < start.id {
-                let what = format!("tag {to:?} of snapshot {} is older than tag {from:?} of {}", end.id, start.id);
-                return Err(self.invalid(what));
-            }
-            return match options.incremental_tag_to_snapshot()? {
-                true => self.files(snapshots, start.id, end.id).await,
-                false if start.id == end.id => Ok(Increment::Nothing),
-                false => Ok(Increment::Difference { from: Arc::new(start), to: Arc::new(end) }),
-            };
-        }
-        let (Ok(start), Ok(end)) = (from.parse().map(SnapshotId), to.parse().map(SnapshotId)) else {
-            let what = format!("incremental-between is \"{from},{to}\", neither two tags nor two snapshots");
-            let names = tags.list().await?.join(", ");
-            return Err(self.invalid(what).with_hint(match names.is_empty() {
-                true => "the table has no tags".to_owned(),
-                false => format!("the tags are {names}"),
-            }));
+        let (start, end) = match (self.point(from).await?, self.end(snapshots, to).await?) {
+            (Some(start), Some(end)) => (start, end),
+            (Some(_), None) if to.is_empty() => return Ok(Increment::Nothing),
+            _ => return Err(self.no_points(from, to).await?),
         };
-        if end < start {
-            return Err(self.invalid(format!("incremental-between ends with {end} before it starts with {start}")));
+        if end.id() < start.id() {
+            let what = format!("incremental-between ends with {end} before it starts with {start}");
+            return Err(self.invalid(what));
         }
-        if start == end || snapshots.earliest_id().await?.is_none() {
+        if start.id() == end.id() || (start.is_id() && end.is_id() && snapshots.earliest_id().await?.is_none()) {
             return Ok(Increment::Nothing);
         }
-        if options.incremental_source()? != IncrementalSource::Diff {
-            return self.files(snapshots, start, end).await;
-        }
-        let get = async |id| match snapshots.get(id).await {
-            Err(e) if e.kind() == ErrorKind::NotFound => Err(snapshots.out_of_range(e).await),
-            result => result,
+        let by_files = match start.is_id() && end.is_id() {
+            true => options.incremental_source()? != IncrementalSource::Diff,
+            false => options.incremental_tag_to_snapshot()?,
         };
-        Ok(Increment::Difference { from: get(start).await?, to: get(end).await? })
+        if by_files {
+            return self.files(snapshots, start.id(), end.id()).await;
+        }
+        let from = match start {
+            // Before the first snapshot there was nothing.
+            Point::Id(SnapshotId(0)) if snapshots.earliest_id().await? == Some(SnapshotId::FIRST) => None,
+            start => Some(start.snapshot(snapshots).await?),
+        };
+        Ok(Increment::Difference { from, to: end.snapshot(snapshots).await? })
+    }
+
+    /// A tag or a snapshot; `None` for text that names neither.
+    async fn point(&self, text: &str) -> Result<Option<Point>> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if let Some(tag) = Tags::new(&self.table).find(text).await? {
+            return Ok(Some(Point::Tag(text.to_owned(), Arc::new(tag.snapshot))));
+        }
+        Ok(text.parse().ok().map(|id| Point::Id(SnapshotId(id))))
+    }
+
+    /// The same of an end, which is the latest snapshot when nothing is said.
+    async fn end(&self, snapshots: &Snapshots, text: &str) -> Result<Option<Point>> {
+        match text.is_empty() {
+            true => Ok(snapshots.latest_id().await?.map(Point::Id)),
+            false => self.point(text).await,
+        }
+    }
+
+    async fn no_points(&self, from: &str, to: &str) -> Result<Error> {
+        let what = format!("incremental-between is \"{from},{to}\", which does not name two tags or snapshots");
+        let names = Tags::new(&self.table).list().await?.join(", ");
+        Ok(self.invalid(what).with_hint(match names.is_empty() {
+            true => "the table has no tags".to_owned(),
+            false => format!("the tags are {names}"),
+        }))
     }
 
     async fn between_times(&self, snapshots: &Snapshots, from: i64, to: i64) -> Result<Increment> {
@@ -131,12 +151,8 @@ impl Scan {
         let start = snapshots.at_or_before_time(from).await?;
         let end = snapshots.at_or_before_time(to).await?.unwrap_or(latest);
         if self.table.options().incremental_source()? == IncrementalSource::Diff {
-            return Ok(match start {
-                Some(from) => Increment::Difference { from, to: end },
-                // Before the first snapshot there was nothing.
-                None if earliest.id == SnapshotId::FIRST => rows(Some(end), None),
-                None => Increment::Difference { from: earliest, to: end },
-            });
+            let from = start.or_else(|| (earliest.id != SnapshotId::FIRST).then_some(earliest));
+            return Ok(Increment::Difference { from, to: end });
         }
         let from = start.map_or(SnapshotId(earliest.id.0 - 1), |start| start.id);
         Ok(Increment::Files { from, to: end.id, part: self.part()? })
@@ -171,6 +187,45 @@ impl Scan {
     }
 }
 
+/// Where changes start or end.
+enum Point {
+    Tag(String, Arc<Snapshot>),
+    Id(SnapshotId),
+}
+
+impl Point {
+    fn id(&self) -> SnapshotId {
+        match self {
+            Self::Tag(_, snapshot) => snapshot.id,
+            Self::Id(id) => *id,
+        }
+    }
+
+    fn is_id(&self) -> bool {
+        matches!(self, Self::Id(_))
+    }
+
+    async fn snapshot(self, snapshots: &Snapshots) -> Result<Arc<Snapshot>> {
+        let id = match self {
+            Self::Tag(_, snapshot) => return Ok(snapshot),
+            Self::Id(id) => id,
+        };
+        match snapshots.get(id).await {
+            Err(e) if e.kind() == ErrorKind::NotFound => Err(snapshots.out_of_range(e).await),
+            result => result,
+        }
+    }
+}
+
+impl std::fmt::Display for Point {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tag(name, snapshot) => write!(f, "tag '{name}' of snapshot {}", snapshot.id),
+            Self::Id(id) => write!(f, "snapshot {id}"),
+        }
+    }
+}
+
 fn rows(snapshot: Option<Arc<Snapshot>>, made_since: Option<i64>) -> Increment {
     snapshot.map_or(Increment::Nothing, |snapshot| Increment::Rows { snapshot, made_since })
 }
@@ -178,8 +233,9 @@ fn rows(snapshot: Option<Arc<Snapshot>>, made_since: Option<i64>) -> Increment {
 /// The two points of an option.
 fn pair<'t>(key: &str, text: &'t str) -> Result<(&'t str, &'t str)> {
     match text.split(',').collect::<Vec<_>>().as_slice() {
-        [from, to] => Ok((from.trim(), to.trim())),
-        _ => Err(Error::invalid(format!("{key} is {text:?}, not a start and an end"))
-            .with_hint(format!("such as '{key}'='5,10'; what changed at the start is not read"))),
+        [from, to] if !from.trim().is_empty() => Ok((from.trim(), to.trim())),
+        _ => Err(Error::invalid(format!("{key} is {text:?}, not a start and an end")).with_hint(format!(
+            "such as '{key}'='5,10', or '5,' up to the latest; changes of the start itself are not read"
+        ))),
     }
 }

@@ -6,6 +6,7 @@
 
 mod bucket;
 mod change;
+mod difference;
 mod files;
 mod filter;
 mod group;
@@ -14,6 +15,7 @@ mod load;
 mod pack;
 mod partition;
 mod plan;
+mod prune;
 mod select;
 mod vector;
 
@@ -24,6 +26,7 @@ use std::sync::Arc;
 
 pub use files::Files;
 pub use load::BucketLoad;
+pub use prune::PartitionTally;
 
 use linn_format::SnapshotId;
 use linn_format::file::DataFileMeta;
@@ -76,8 +79,17 @@ pub enum Content {
     Changes,
     /// Rows that came in the place of others.
     Replaced(Arc<Before>),
-    /// One of two states of the table, which are compared.
-    Compared(Arc<Before>),
+    /// Two states of some buckets, which are compared. The files of the split are those of the later one.
+    Compared(Arc<Sides>),
+}
+
+/// Two states of the same rows: splits of rows, each of one bucket, of which a row is in one.
+#[derive(Debug, Clone, Default)]
+pub struct Sides {
+    /// The earlier state.
+    pub before: Vec<Split>,
+    /// The later state.
+    pub after: Vec<Split>,
 }
 
 /// The files that a bucket had before.
@@ -121,10 +133,13 @@ pub struct Scan {
     snapshot: Option<Arc<Snapshot>>,
     filter: Predicate,
     partitions: Option<Vec<BinaryRow>>,
+    tally: Option<Arc<PartitionTally>>,
     buckets: Option<Vec<i32>>,
     limit: Option<u64>,
     every_level: bool,
     statistics: bool,
+    /// Whether changes of different snapshots are in different splits.
+    by_snapshot: bool,
     /// Whether a stream begins with it.
     begins_stream: bool,
     /// Only files made at this time or later, milliseconds since the epoch.
@@ -139,10 +154,12 @@ impl Table {
             snapshot: None,
             filter: Predicate::Constant(true),
             partitions: None,
+            tally: None,
             buckets: None,
             limit: None,
             every_level: false,
             statistics: false,
+            by_snapshot: false,
             begins_stream: false,
             made_since: None,
         }
@@ -161,6 +178,13 @@ impl Scan {
     #[must_use]
     pub fn partitions(mut self, partitions: Vec<BinaryRow>) -> Self {
         self.partitions = Some(partitions);
+        self
+    }
+
+    /// Notes which partitions the filter leaves.
+    #[must_use]
+    pub fn tally(mut self, tally: Arc<PartitionTally>) -> Self {
+        self.tally = Some(tally);
         self
     }
 
@@ -205,6 +229,13 @@ impl Scan {
     #[must_use]
     pub(crate) fn begins_stream(mut self) -> Self {
         self.begins_stream = true;
+        self
+    }
+
+    /// Changes of different snapshots in different splits, each with its snapshot.
+    #[must_use]
+    pub fn by_snapshot(mut self) -> Self {
+        self.by_snapshot = true;
         self
     }
 

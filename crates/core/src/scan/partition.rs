@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 
 use linn_format::Result;
 use linn_format::datum::compare_rows;
-use linn_format::partition::partition_path;
 use linn_format::row::BinaryRow;
 
 use super::Scan;
 
 impl Scan {
-    /// The partitions with files, as `k=v/k=v` with the escapes of paths, in the order of their values.
+    /// The names of the partitions with files, as [`Table::partition_name`](crate::Table::partition_name) spells them, in the order
+    /// of their values.
     ///
     /// # Errors
     /// As [`Scan::plan`].
-    pub async fn partition_paths(&self) -> Result<Vec<String>> {
-        let (schema, options) = (self.table.schema(), self.table.options());
-        let fields = schema.partition_fields();
+    pub async fn partition_names(&self) -> Result<Vec<String>> {
+        let fields = self.table.schema().partition_fields();
         if fields.is_empty() {
             return Ok(Vec::new());
         }
@@ -24,11 +23,10 @@ impl Scan {
         let mut found = Vec::with_capacity(rows.len());
         for row in rows {
             let values = row.datums(fields.iter().map(|field| &field.data_type))?;
-            let (legacy, default) = (options.legacy_partition_name()?, options.partition_default_name());
-            found.push((values, partition_path(&row, &fields, legacy, default)?));
+            found.push((values, self.table.partition_name(&row)?));
         }
         found.sort_by(|(a, _), (b, _)| compare_rows(a, b));
-        Ok(found.into_iter().map(|(_, path)| path).collect())
+        Ok(found.into_iter().map(|(_, name)| name).collect())
     }
 
     /// The partitions with files, each once.

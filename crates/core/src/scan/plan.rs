@@ -15,6 +15,7 @@ use super::files::{Files, batches};
 use super::filter::Filters;
 use super::group::{named, place};
 use super::pack::{Group, Packing};
+use super::prune::PartitionFilter;
 use super::select::Selector;
 use super::vector::Vectors;
 use super::{Content, DeletionFile, Plan, Scan, Split};
@@ -198,14 +199,17 @@ impl Scan {
             true => Some(i32::try_from(options.num_levels()?.saturating_sub(1)).unwrap_or(i32::MAX)),
             false => None,
         };
+        let fields = table.schema().partition_fields().into_iter().cloned().collect();
+        let partitions =
+            PartitionFilter::new(fields, &self.filter, self.partitions.as_deref(), self.tally.as_ref().map(Arc::clone));
         Ok(Selector {
-            filters: Filters::new(table, &self.filter, self.partitions.as_deref()),
+            filters: Filters::new(table, &self.filter, partitions),
             buckets: Buckets::new(table, &self.filter, self.buckets.as_deref(), self.rows(part)?)?,
             skip_level_0,
             only_level,
             // A file of some columns says nothing of its rows' other columns.
             judge_values: (!is_pk && !table.data_evolves()) || (skip_level_0 && unmerged) || only_level.is_some(),
-            made_since: self.made_since.map(|millis| millis.saturating_add(table.env().clock.local_offset_millis())),
+            made_since: self.made_since.map(|millis| table.env().clock.local_millis(millis)),
             schemas: Schemas::new(table),
             schema: Arc::new(table.schema().clone()),
             read_index: options.file_index_read()?,

@@ -9,6 +9,7 @@ use linn_format::{Result, SchemaId};
 
 use super::bucket::Buckets;
 use super::filter::Filters;
+use crate::file::answerable;
 use crate::manifest::Selection;
 use crate::schema::Schemas;
 
@@ -41,8 +42,8 @@ impl Selector {
     }
 
     /// The entries that are taken. What deletes is narrowed by identity alone.
-    pub(super) async fn select(&self, batch: &EntryBatch) -> Result<Selection> {
-        let partitions = self.filters.partitions_of(batch)?;
+    pub(super) async fn select(&self, batch: &Arc<EntryBatch>) -> Result<Selection> {
+        let partitions = self.filters.partitions.of(batch)?;
         let schemas = self.schemas_of(batch).await?;
         let mut selection = Selection::default();
         for i in 0..batch.len() {
@@ -91,6 +92,8 @@ impl Selector {
         }
         let Some(index) = batch.embedded_index(i)?.filter(|_| self.read_index) else { return Ok(true) };
         let filter = filter.for_file(&self.filters.fields, &schema.fields);
+        let mut scratch = String::new();
+        let filter = answerable(batch.file_name(i).in_one(&mut scratch), &schema.fields, &filter);
         let found = linn_format::index::evaluate(&index, &schema.fields, &filter)?;
         Ok(found != linn_format::index::IndexResult::Skip)
     }

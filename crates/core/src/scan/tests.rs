@@ -198,8 +198,8 @@ async fn partitions_are_listed_by_value() {
     let table = table(memory(), schema(true, true, &[("bucket", "2")])).await;
     let messages = [10, 2, 1].map(|p| message(row(&[p]), 0, 2, vec![file(&format!("f{p}"), 0, Some((0, 9)))]));
     commit(&table, 1, messages.to_vec()).await;
-    assert_eq!(table.scan().partition_paths().await.unwrap(), ["p=1", "p=2", "p=10"]);
-    let some = table.scan().filter(equals(P, Datum::Int(2))).partition_paths().await.unwrap();
+    assert_eq!(table.scan().partition_names().await.unwrap(), ["p=1", "p=2", "p=10"]);
+    let some = table.scan().filter(equals(P, Datum::Int(2))).partition_names().await.unwrap();
     assert_eq!(some, ["p=2"]);
 }
 

@@ -1,6 +1,8 @@
 //! The schemas of a table on disk. A schema file never changes once it is there; a new version is the atomic creation of the
 //! next number (spec: format.md C.3).
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -131,7 +133,9 @@ impl Schemas {
             };
             let has_snapshot = Snapshots::new(table).latest_id().await?.is_some();
             let now = table.env().clock.now_millis();
-            let schema = apply(&*self.get(id).await?, changes, has_snapshot, now).context("table", table.name())?;
+            let old = self.get(id).await?;
+            let schema = apply(&old, changes, has_snapshot, now).context("table", table.name())?;
+            check::check_values(table, &old, &schema).await.context("table", table.name())?;
             match self.publish(&schema).await {
                 Ok(()) => return self.get(schema.id).await,
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}

@@ -105,15 +105,35 @@ pub trait StorageWriter: Send {
     async fn abort(&mut self) -> Result<()>;
 }
 
+/// No zone changes its clocks twice in so long.
+const DAY_MILLIS: i64 = 86_400_000;
+
 /// Time.
 #[async_trait]
 pub trait Clock: Send + Sync + fmt::Debug {
     /// Milliseconds since the epoch.
     fn now_millis(&self) -> i64;
 
-    /// Milliseconds to add to UTC for local wall-clock time, as file creation times want it.
-    fn local_offset_millis(&self) -> i64 {
+    /// Milliseconds to add to UTC for the local wall-clock time at an instant, by the zone's rules at that time.
+    fn offset_millis_at(&self, _instant: i64) -> i64 {
         0
+    }
+
+    /// What the local wall clock shows at an instant, in milliseconds, as file creation times want it.
+    fn local_millis(&self, instant: i64) -> i64 {
+        instant.saturating_add(self.offset_millis_at(instant))
+    }
+
+    /// The instant at which the local wall clock shows this. Of two, when clocks are set back, it is the earlier one; a time that
+    /// is skipped, when they are set forward, is as much later.
+    fn instant_millis(&self, local: i64) -> i64 {
+        let before = self.offset_millis_at(local.saturating_sub(DAY_MILLIS));
+        let after = self.offset_millis_at(local.saturating_add(DAY_MILLIS));
+        let by = |offset: i64| local.saturating_sub(offset);
+        match self.offset_millis_at(by(before)) != before && self.offset_millis_at(by(after)) == after {
+            true => by(after),
+            false => by(before),
+        }
     }
 
     /// Waits.
@@ -177,5 +197,43 @@ impl Env {
             spawn: Arc::new(TokioSpawn::new(threads.div_ceil(2))?),
             spill_dir: std::env::temp_dir(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A zone that is an hour ahead of UTC, and two from 2024-03-31 01:00 UTC to 2024-10-27 01:00 UTC.
+    #[derive(Debug)]
+    struct Berlin;
+
+    const SPRING: i64 = 1_711_846_800_000;
+    const AUTUMN: i64 = 1_729_990_800_000;
+    const HOUR: i64 = 3_600_000;
+
+    #[async_trait]
+    impl Clock for Berlin {
+        fn now_millis(&self) -> i64 {
+            AUTUMN + 100 * 24 * HOUR
+        }
+
+        fn offset_millis_at(&self, instant: i64) -> i64 {
+            if (SPRING..AUTUMN).contains(&instant) { 2 * HOUR } else { HOUR }
+        }
+
+        async fn sleep(&self, _: u64) {}
+    }
+
+    #[test]
+    fn local_times_follow_the_rules_of_their_time() {
+        for instant in [0, SPRING - 1, SPRING, SPRING + HOUR, AUTUMN - 2 * HOUR, AUTUMN + HOUR, Berlin.now_millis()] {
+            assert_eq!(Berlin.instant_millis(Berlin.local_millis(instant)), instant);
+        }
+        // Between two and three in autumn it is the first time that the clock shows it.
+        assert_eq!(Berlin.instant_millis(AUTUMN + HOUR + HOUR / 2), AUTUMN - HOUR / 2);
+        assert_eq!(Berlin.local_millis(AUTUMN + HOUR / 2), AUTUMN + HOUR + HOUR / 2);
+        // In spring that hour is skipped.
+        assert_eq!(Berlin.instant_millis(SPRING + HOUR + HOUR / 2), SPRING + HOUR / 2);
     }
 }

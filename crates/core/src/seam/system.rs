@@ -22,9 +22,9 @@ impl Clock for SystemClock {
         }
     }
 
-    fn local_offset_millis(&self) -> i64 {
-        let now = chrono::DateTime::from_timestamp_millis(self.now_millis()).unwrap_or_default();
-        i64::from(now.with_timezone(&chrono::Local).offset().fix().local_minus_utc()) * 1000
+    fn offset_millis_at(&self, instant: i64) -> i64 {
+        let time = chrono::DateTime::from_timestamp_millis(instant).unwrap_or_default();
+        i64::from(time.with_timezone(&chrono::Local).offset().fix().local_minus_utc()) * 1000
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the Clock seam")]
@@ -63,6 +63,6 @@ mod tests {
     #[test]
     fn the_clock_is_in_this_century() {
         assert!(SystemClock.now_millis() > 1_700_000_000_000);
-        assert!(SystemClock.local_offset_millis().abs() <= 14 * 3_600_000);
+        assert!(SystemClock.offset_millis_at(SystemClock.now_millis()).abs() <= 14 * 3_600_000);
     }
 }

@@ -1,7 +1,7 @@
 //! Pinning: a table that stays at one snapshot, so that all parts of one query see the same rows.
 
-use linn_format::Result;
-use linn_format::options::ScanMode;
+use linn_format::options::{Options, ScanMode};
+use linn_format::{Result, SnapshotId};
 
 use super::travel::KEYS;
 use super::{History, Since, Snapshots};
@@ -46,7 +46,11 @@ impl Table {
         let latest = snapshots.latest_id().await?;
         let history = History::new(self)?;
         match (options.scan_mode()?, latest) {
-            (ScanMode::Incremental, _) => return Ok(Some(self.clone())),
+            (ScanMode::Incremental, latest) => {
+                if let Some(latest) = latest {
+                    close(&mut options, snapshots, latest).await?;
+                }
+            }
             (ScanMode::LatestDelta, Some(latest)) => {
                 options.set("scan.mode", "incremental");
                 options.set("incremental-between", format!("{},{latest}", latest.0 - 1));
@@ -83,6 +87,19 @@ impl Table {
         schema.options = options;
         Ok(Some(self.with_schema(schema)))
     }
+}
+
+/// Ends changes that have no end at the latest snapshot.
+async fn close(options: &mut Options, snapshots: &Snapshots, latest: SnapshotId) -> Result<()> {
+    let open = |text: Option<&str>| Some(text?.trim().strip_suffix(',')?.to_owned()).filter(|from| !from.contains(','));
+    if let Some(from) = open(options.incremental_between()) {
+        options.set("incremental-between", format!("{from},{latest}"));
+    }
+    if let Some(from) = open(options.incremental_between_timestamp()) {
+        let end = snapshots.get(latest).await?.time_millis;
+        options.set("incremental-between-timestamp", format!("{from},{end}"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

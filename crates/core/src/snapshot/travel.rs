@@ -202,7 +202,7 @@ impl Snapshots {
     pub(crate) fn parse_time(&self, text: &str) -> Result<i64> {
         let time = wall_time(text)
             .ok_or_else(|| Error::invalid(format!("scan.timestamp is {text:?}, not yyyy-MM-dd HH:mm:ss")))?;
-        Ok(time.and_utc().timestamp_millis().saturating_sub(self.table.env().clock.local_offset_millis()))
+        Ok(self.table.env().clock.instant_millis(time.and_utc().timestamp_millis()))
     }
 }
 

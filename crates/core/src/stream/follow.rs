@@ -1,8 +1,8 @@
 //! What of a snapshot is a change that readers are told (spec: features.md B11).
 
-use linn_format::Result;
-use linn_format::options::ChangelogProducer;
+use linn_format::options::{ChangelogProducer, MergeEngine};
 use linn_format::snapshot::{CommitKind, Snapshot};
+use linn_format::{Error, Result};
 
 use crate::scan::{Plan, Scan};
 use crate::table::Table;
@@ -15,11 +15,26 @@ pub(super) struct Follow {
     shows_overwrites: bool,
 }
 
+fn untold(table: &Table, engine: MergeEngine) -> Error {
+    let producers = match engine {
+        MergeEngine::FirstRow => "lookup",
+        _ => "lookup or full-compaction; with input the rows come as they were written",
+    };
+    Error::invalid(format!("the changes of a table with merge-engine {engine} cannot be followed without a changelog"))
+        .with("table", table.name())
+        .with_hint(format!("set the option changelog-producer to {producers}"))
+}
+
 impl Follow {
     /// # Errors
-    /// `Invalid` for options that cannot be read.
+    /// `Invalid` for options that cannot be read, and for a table whose rows as they were written do not say what became of their
+    /// keys.
     pub(super) fn of(table: &Table) -> Result<Self> {
         let (options, keyed) = (table.options(), table.schema().is_primary_key_table());
+        let engine = options.merge_engine()?;
+        if keyed && engine != MergeEngine::Deduplicate && options.changelog_producer()? == ChangelogProducer::None {
+            return Err(untold(table, engine));
+        }
         Ok(Self {
             producer: options.changelog_producer()?,
             keyed,

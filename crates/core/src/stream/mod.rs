@@ -47,6 +47,8 @@ pub struct Changes {
     pub rows: RecordBatch,
     /// The snapshot that they are of.
     pub snapshot: SnapshotId,
+    /// When it was committed, milliseconds since the epoch, where there are rows.
+    pub commit_millis: Option<i64>,
     /// Where the stream stands after them.
     pub position: Position,
 }
@@ -171,6 +173,7 @@ impl ChangesBuilder {
             last,
             news,
             reading: None,
+            committed: None,
             looks: 0,
             ended: false,
             member,

@@ -98,7 +98,8 @@ impl Reading {
 /// The name by which a position knows a split.
 fn name(split: &Split) -> &str {
     let earlier = match &split.content {
-        Content::Replaced(before) | Content::Compared(before) => before.files.first(),
+        Content::Replaced(before) => before.files.first(),
+        Content::Compared(sides) => sides.before.first().and_then(|split| split.files.first()),
         _ => None,
     };
     split.files.first().or(earlier).map_or("", |file| &file.file_name)

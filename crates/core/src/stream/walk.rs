@@ -49,6 +49,8 @@ pub(super) struct Walk {
     pub(super) last: Option<SnapshotId>,
     pub(super) news: watch::Receiver<u64>,
     pub(super) reading: Option<Reading>,
+    /// The snapshot that is read, and when it was committed.
+    pub(super) committed: Option<(SnapshotId, i64)>,
     pub(super) schema: arrow_schema::SchemaRef,
     /// The position that was delivered last.
     pub(super) told: Option<Position>,
@@ -112,7 +114,8 @@ impl Walk {
 
     fn deliver(&mut self, rows: RecordBatch, snapshot: SnapshotId, position: Position) -> Changes {
         self.told = Some(position.clone());
-        Changes { rows, snapshot, position }
+        let committed = self.committed.filter(|(id, _)| *id == snapshot);
+        Changes { rows, snapshot, commit_millis: committed.map(|(_, millis)| millis), position }
     }
 
     /// No rows, but a position that nobody was told of yet.
@@ -173,6 +176,7 @@ impl Walk {
             member.turn(id).await;
         }
         self.columns.check(&self.table, &snapshot).await?;
+        self.committed = Some((snapshot.id, snapshot.time_millis));
         let plan = match self.follow.plan(&self.scan, &snapshot).await {
             Ok(plan) => plan,
             Err(e) => return Err(explain(&self.table, Part::Changes, id, e).await),
@@ -206,6 +210,7 @@ impl Walk {
 
     async fn rows_of(&mut self, snapshot: &Arc<Snapshot>, since: Option<i64>, after: Option<Within>) -> Result<Look> {
         self.columns.check(&self.table, snapshot).await?;
+        self.committed = Some((snapshot.id, snapshot.time_millis));
         let scan = self.scan.clone().snapshot(Arc::clone(snapshot)).begins_stream().made_since(since);
         let plan = match scan.plan().await {
             Ok(plan) => plan,

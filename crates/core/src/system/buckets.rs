@@ -7,7 +7,6 @@ use futures::{StreamExt, TryStreamExt, stream};
 use linn_format::Result;
 use linn_format::datum::Datum;
 use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
-use linn_format::partition::partition_values;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 
@@ -112,7 +111,7 @@ pub(super) async fn partition_sums(table: &Table) -> Result<Vec<Partition>> {
     let mut all = Vec::with_capacity(sums.len());
     for (bytes, sum) in sums {
         let rows_deleted = deleted.get(&bytes).copied().unwrap_or(Some(0));
-        all.push((path_text(table, &BinaryRow::from_serialized(bytes)?)?, sum, rows_deleted));
+        all.push((table.partition_name(&BinaryRow::from_serialized(bytes)?)?, sum, rows_deleted));
     }
     all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
     Ok(all)
@@ -160,13 +159,4 @@ pub(super) fn bucket_rows(all: &[(String, i32, Sum)]) -> Result<SystemRows> {
         Column::long("file_count", all.iter().map(|(.., s)| Some(s.files))).required(),
         Column::time("last_update_time", all.iter().map(|(.., s)| s.newest)),
     ])
-}
-
-/// `k=v/k=v` without escapes.
-fn path_text(table: &Table, partition: &BinaryRow) -> Result<String> {
-    let fields = table.schema().partition_fields();
-    let values = partition_values(partition, &fields, false, table.options().partition_default_name())?;
-    let pairs: Vec<String> =
-        fields.iter().zip(values).map(|(field, value)| format!("{}={value}", field.name)).collect();
-    Ok(pairs.join("/"))
 }

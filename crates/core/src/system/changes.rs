@@ -2,27 +2,46 @@
 //!
 //! The audit log has the row kind as text before the columns, with `table-read.sequence-number.enabled` the sequence number
 //! after it. The binlog has the same with every column as a list: of one value, or of the values before and after an
-//! update, whose two rows are one there.
+//! update, whose two rows are one there. With `linn.read.snapshot-id` and `linn.read.commit-time` both have the snapshot of each
+//! change and the time of its commit; rows of a state, and differences of two, have those of the state that is read.
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, ListArray, RecordBatch, StringArray, cast::AsArray, types::Int8Type};
+use arrow_array::{
+    ArrayRef, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, TimestampMillisecondArray, cast::AsArray,
+    types::Int8Type,
+};
 use arrow_buffer::OffsetBuffer;
 use arrow_cast::cast;
 use arrow_schema::{Field, Schema, SchemaRef};
 use arrow_select::take::take;
-use futures::StreamExt;
+use futures::{StreamExt, TryFutureExt};
 use linn_format::file::sequence_number_field;
 use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, DataType, Kind, RowKind, arrow_type};
-use linn_format::{BatchStream, Error, Result};
+use linn_format::{BatchStream, Error, Result, SnapshotId};
 
 use crate::read::{Read, kinds_of};
 use crate::scan::{Scan, Split};
+use crate::snapshot::History;
 use crate::table::Table;
+use crate::tag::Tags;
 
 /// The column with the kind of a row: `+I`, `-U`, `+U` or `-D`.
 pub const ROW_KIND: &str = "rowkind";
+/// The column with the snapshot of a change.
+pub const SNAPSHOT_ID: &str = "_SNAPSHOT_ID";
+/// The column with the time at which a change was committed.
+pub const COMMIT_TIME: &str = "_COMMIT_TIME";
+
+/// The commit that changes came with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommitStamp {
+    /// Its snapshot.
+    pub snapshot: SnapshotId,
+    /// When it was made, milliseconds since the epoch; unknown where the snapshot is not there any more.
+    pub time_millis: Option<i64>,
+}
 
 /// Which of the two logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +80,15 @@ impl Log {
 enum Shown {
     Kind,
     Sequence,
+    Snapshot,
+    CommitTime,
     /// Of the fields that are read.
     Value(usize),
+}
+
+/// A time on the time line, in milliseconds.
+fn commit_time_type() -> Result<arrow_schema::DataType> {
+    arrow_type(&DataType::nullable(Kind::LocalZonedTimestamp(3)))
 }
 
 struct Columns {
@@ -84,6 +110,14 @@ impl Columns {
             let field = sequence_number_field();
             fields.push(Field::new(&field.name, arrow_type(&field.data_type)?, false));
             shown.push(Shown::Sequence);
+        }
+        if table.options().read_snapshot_ids()? {
+            fields.push(Field::new(SNAPSHOT_ID, arrow_schema::DataType::Int64, false));
+            shown.push(Shown::Snapshot);
+        }
+        if table.options().read_commit_times()? {
+            fields.push(Field::new(COMMIT_TIME, commit_time_type()?, true));
+            shown.push(Shown::CommitTime);
         }
         let values = table.visible_fields()?;
         for (at, field) in values.iter().enumerate() {
@@ -139,6 +173,9 @@ impl ChangeLog {
         if sequence.is_some() {
             read = read.sequence_numbers();
         }
+        if log == Log::Binary {
+            read = read.pairs();
+        }
         let (table, read, schema) = (table.clone(), read.build()?, Arc::new(Schema::new(fields)));
         Ok(Self { log, table, read, schema, shown: shown.into(), sequence })
     }
@@ -150,7 +187,10 @@ impl ChangeLog {
 
     /// The scan whose splits are to be read; files are left out by the filter, rows are not.
     pub fn scan(&self, filter: Option<Predicate>) -> Scan {
-        let scan = self.table.scan();
+        let mut scan = self.table.scan();
+        if self.stamps() {
+            scan = scan.by_snapshot();
+        }
         match filter {
             Some(filter) => scan.filter(filter),
             None => scan,
@@ -162,15 +202,39 @@ impl ChangeLog {
     /// # Errors
     /// As [`Read::changes`].
     pub fn stream(&self, split: &Split) -> Result<BatchStream> {
-        let this = self.clone();
-        Ok(self.read.changes(split)?.map(move |batch| this.show(&batch?)).boxed())
+        let (this, changes, snapshot) = (self.clone(), self.read.changes(split)?, split.snapshot_id);
+        let shown = async move {
+            let stamp = CommitStamp { snapshot, time_millis: this.commit_time(snapshot).await? };
+            Ok::<_, Error>(changes.map(move |batch| this.show(&batch?, stamp)))
+        };
+        Ok(shown.try_flatten_stream().boxed())
     }
 
-    /// A batch of changes, of exactly the table's columns that this log shows, as rows of the log.
+    /// Whether rows show their commit.
+    fn stamps(&self) -> bool {
+        self.shown.iter().any(|shown| matches!(shown, Shown::Snapshot | Shown::CommitTime))
+    }
+
+    async fn commit_time(&self, id: SnapshotId) -> Result<Option<i64>> {
+        if !self.shown.contains(&Shown::CommitTime) {
+            return Ok(None);
+        }
+        let found = History::new(&self.table)?.find(id).await?;
+        match found {
+            Some(snapshot) => Ok(Some(snapshot.time_millis)),
+            // A tag may hold what has expired.
+            None => {
+                let tagged = Tags::new(&self.table).snapshots().await?;
+                Ok(tagged.get(&id).map(|tagged| tagged.snapshot.time_millis))
+            }
+        }
+    }
+
+    /// A batch of changes of one commit, of exactly the table's columns that this log shows, as rows of the log.
     ///
     /// # Errors
     /// `Internal` for other batches.
-    pub fn show(&self, changes: &RecordBatch) -> Result<RecordBatch> {
+    pub fn show(&self, changes: &RecordBatch, stamp: CommitStamp) -> Result<RecordBatch> {
         let kinds = kinds_of(changes)?;
         // Where each row of the log begins among the changes.
         let mut starts: Vec<i32> = Vec::with_capacity(changes.num_rows() + 1);
@@ -199,6 +263,11 @@ impl ChangeLog {
                 Shown::Sequence => {
                     let numbers = column(self.sequence.unwrap_or_default())?;
                     if whole { Arc::clone(numbers) } else { take(numbers, &firsts, None)? }
+                }
+                Shown::Snapshot => Arc::new(Int64Array::from_value(stamp.snapshot.0, rows)),
+                Shown::CommitTime => {
+                    let times = TimestampMillisecondArray::from(vec![stamp.time_millis; rows]);
+                    cast(&times, field.data_type())?
                 }
                 // Nested fields have other ids here, which their Arrow types carry.
                 Shown::Value(at) if self.log == Log::Audit => cast(column(*at)?, field.data_type())?,

@@ -87,9 +87,8 @@ async fn partitions(all: &[Opened]) -> Result<SystemRows> {
     let mut found = Vec::new();
     for (database, name, table) in all.iter().filter(|(.., table)| !table.schema().partition_keys.is_empty()) {
         // Files note the wall clock of their writer, which is taken to be ours.
-        let offset = table.env().clock.local_offset_millis();
         for (partition, sum, _) in partition_sums(table).await? {
-            let newest = sum.newest.map(|newest| newest.saturating_sub(offset));
+            let newest = sum.newest.map(|newest| table.env().clock.instant_millis(newest));
             found.push((database, name, partition, sum, newest));
         }
     }

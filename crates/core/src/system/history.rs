@@ -24,7 +24,7 @@ const PARALLEL: usize = 8;
 
 /// Milliseconds since the epoch as those of the local wall clock.
 pub(super) fn local(table: &Table, millis: i64) -> Option<i64> {
-    Some(millis.saturating_add(table.env().clock.local_offset_millis()))
+    Some(table.env().clock.local_millis(millis))
 }
 
 pub(super) async fn snapshots(table: &Table, wanted: Wanted) -> Result<BatchStream> {

@@ -25,7 +25,7 @@ use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, fields_from_arrow};
 use linn_format::{BatchStream, Error, Result};
 
-pub use changes::{ChangeLog, Log, ROW_KIND};
+pub use changes::{COMMIT_TIME, ChangeLog, CommitStamp, Log, ROW_KIND, SNAPSHOT_ID};
 pub use global::{GLOBAL, global_names, read_global};
 
 use crate::table::Table;

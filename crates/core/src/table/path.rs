@@ -1,7 +1,7 @@
 //! Where the files of a table lie (spec: format.md C.1). All paths are relative to the store's root.
 
 use linn_format::manifest::IndexManifestEntry;
-use linn_format::partition::partition_path;
+use linn_format::partition::{partition_name, partition_path};
 use linn_format::row::BinaryRow;
 use linn_format::{Error, Result};
 
@@ -95,6 +95,15 @@ impl Table {
             POSTPONED => format!("{path}/bucket-postpone"),
             other => format!("{path}/bucket-{other}"),
         })
+    }
+
+    /// The name of a partition, such as `day=2026-01-31/hour=5`: as commands and statements take it, and its own, also where several
+    /// partitions share a folder.
+    ///
+    /// # Errors
+    /// `Corrupt` when the row is not one of the partition columns.
+    pub fn partition_name(&self, partition: &BinaryRow) -> Result<String> {
+        partition_name(partition, &self.schema().partition_fields(), self.options().partition_default_name())
     }
 
     /// The folders of a partition as the table's options spell them, such as `day=2026-01-31/hour=5`.

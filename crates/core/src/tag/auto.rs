@@ -154,7 +154,7 @@ pub(super) fn wall_clock(table: &Table, millis: i64, zone: Option<&str>) -> Resu
     let bad = || Error::invalid(format!("{millis} is not a time")).with("table", table.name());
     let utc = |millis| chrono::DateTime::from_timestamp_millis(millis).ok_or_else(bad);
     match zone {
-        None => Ok(utc(millis.saturating_add(table.env().clock.local_offset_millis()))?.naive_utc()),
+        None => Ok(utc(table.env().clock.local_millis(millis))?.naive_utc()),
         Some(zone) => {
             let zone: arrow_array::timezone::Tz = zone.parse().map_err(|e| {
                 Error::invalid(format!("{zone:?} is not a time zone")).with("table", table.name()).with_source(e)

@@ -64,6 +64,6 @@ async fn file_time(table: &Table, path: &str) -> Result<Option<NaiveDateTime>> {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         result => result?,
     };
-    let local = entry.modified_millis.map(|millis| millis.saturating_add(table.env().clock.local_offset_millis()));
+    let local = entry.modified_millis.map(|millis| table.env().clock.local_millis(millis));
     Ok(local.and_then(chrono::DateTime::from_timestamp_millis).map(|time| time.naive_utc()))
 }

@@ -221,7 +221,7 @@ impl Tags {
 /// The wall clock of this machine.
 pub(super) fn local_time(table: &Table) -> Option<NaiveDateTime> {
     let clock = &table.env().clock;
-    let millis = clock.now_millis().saturating_add(clock.local_offset_millis());
+    let millis = clock.local_millis(clock.now_millis());
     chrono::DateTime::from_timestamp_millis(millis).map(|time| time.naive_utc())
 }
 

@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow_array::{Int8Array, RecordBatch};
+use arrow_array::{Array, Int8Array, RecordBatch};
+use arrow_schema::DataType;
 use futures::StreamExt;
+use futures::stream::BoxStream;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::row::BinaryRow;
 use linn_format::{BatchStream, ErrorKind, Result};
 
+use super::absent::Absent;
 use super::budget::{MemoryBudget, Share};
 use super::check::key_value;
 use super::settings::Settings;
@@ -16,7 +19,7 @@ use super::spill::Spill;
 use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
 use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink, give_up};
-use crate::merge::{SortedBuffer, merge};
+use crate::merge::{Before, Columns, How, Merged, Ranks, SortedBuffer, View, merge_changes};
 use crate::read::prefetch;
 
 /// Bounds of a batch between the merge and the file.
@@ -33,6 +36,9 @@ pub(crate) struct BucketWriter {
     compactor: Option<Compactor>,
     next_sequence: i64,
     buffer: Vec<RecordBatch>,
+    absent: Absent,
+    /// Bytes of rows that lacked columns, if they had them all.
+    row_bytes: u64,
     memory: Share,
     /// Oldest first.
     spills: Vec<Spill>,
@@ -70,6 +76,8 @@ impl BucketWriter {
             compactor,
             next_sequence,
             buffer: Vec::new(),
+            absent: Absent::default(),
+            row_bytes: 0,
             memory: budget.share(),
             spills: Vec::new(),
             new_files: Vec::new(),
@@ -89,9 +97,17 @@ impl BucketWriter {
 
     /// Buffers rows.
     pub(crate) fn write(&mut self, rows: &RecordBatch, kinds: Int8Array) -> Result<()> {
-        let batch = key_value(rows, kinds, self.next_sequence, self.settings.spec.input_schema())?;
+        let schema = self.settings.spec.input_schema();
+        let batch = key_value(rows, &mut self.absent, kinds, self.next_sequence, schema)?;
         self.next_sequence += batch.num_rows() as i64;
-        self.memory.grow(batch.get_array_memory_size() as u64);
+        // Columns that the rows lack are shared by all batches; on their way out they take what the others do.
+        let bytes = rows.get_array_memory_size() + 9 * rows.num_rows();
+        let present = rows.columns().iter().filter(|column| *column.data_type() != DataType::Null).count();
+        if present < rows.num_columns() {
+            let whole = (bytes / rows.num_rows().max(1)).saturating_mul(rows.num_columns()) / present.max(1);
+            self.row_bytes = self.row_bytes.max(whole as u64);
+        }
+        self.memory.grow(bytes as u64);
         self.buffer.push(batch);
         Ok(())
     }
@@ -103,7 +119,7 @@ impl BucketWriter {
             return self.flush(false).await;
         }
         let rows = self.flush_rows().min(self.settings.batch_size);
-        let sorted = SortedBuffer::new(&self.buffer, self.settings.spec.clone(), rows)?;
+        let sorted = SortedBuffer::new(&self.buffer, self.settings.spec.clone(), Ranks::Together, rows)?.rows();
         let schema = self.settings.spec.output_schema();
         self.spills.push(Spill::write(&self.settings.env, schema, self.settings.spill_compression, sorted)?);
         self.buffer.clear();
@@ -167,28 +183,76 @@ impl BucketWriter {
         Ok(())
     }
 
+    /// Writes what is buffered into a file of level 0, or several where records of a key stay apart: the newest of each key
+    /// into the last one, and so on. Read one after the other they tell what was written.
     async fn write_data(&self) -> Result<Vec<Arc<DataFileMeta>>> {
-        let (spec, batch_size) = (&self.settings.spec, self.flush_rows());
-        let sorted = SortedBuffer::new(&self.buffer, spec.clone(), batch_size)?;
-        let merged: BatchStream = if self.spills.is_empty() {
-            futures::stream::iter(sorted).boxed()
-        } else {
-            let mut runs = vec![futures::stream::iter(sorted).boxed()];
-            for spill in self.spills.iter().rev() {
-                runs.push(spill.read()?);
-            }
-            merge(runs, spec.clone(), true, batch_size)
-        };
-        let sink = self.files.write(Output::Data(0, FileSource::Append)).await?;
         // Encoding a file and merging its rows each keep a core busy.
-        write_all(sink, prefetch(&self.settings.env, merged)).await
+        let mut merged = prefetch(&self.settings.env, self.merged()?);
+        let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
+        let written = async {
+            while let Some(part) = merged.next().await {
+                let part = part?;
+                while sinks.len() <= part.apart.len() {
+                    sinks.push(self.files.write(Output::Data(0, FileSource::Append)).await?);
+                }
+                let ranks = std::iter::once(&part.rows).chain(&part.apart);
+                for (sink, rows) in sinks.iter_mut().zip(ranks) {
+                    if let Some(rows) = rows {
+                        sink.write(rows).await?;
+                    }
+                }
+            }
+            Ok(())
+        };
+        let written: Result<()> = written.await;
+        self.close_all(sinks, written).await
+    }
+
+    /// What is buffered and spilled, merged.
+    fn merged(&self) -> Result<BoxStream<'static, Result<Merged>>> {
+        let (spec, batch_size) = (&self.settings.spec, self.flush_rows());
+        if self.spills.is_empty() {
+            let sorted = SortedBuffer::new(&self.buffer, spec.clone(), Ranks::FromNewest, batch_size)?;
+            return Ok(futures::stream::iter(sorted).boxed());
+        }
+        let sorted = SortedBuffer::new(&self.buffer, spec.clone(), Ranks::Together, batch_size)?;
+        let mut runs: Vec<BatchStream> = vec![futures::stream::iter(sorted.rows()).boxed()];
+        for spill in self.spills.iter().rev() {
+            runs.push(spill.read()?);
+        }
+        let runs = runs.into_iter().map(|run| run.map(|batch| Ok((batch?, 0))).boxed()).collect();
+        let view = View::part(Ranks::FromNewest);
+        let how = How { view, batch_size, before: Before::Untold, changes: None, columns: Columns::InTurn };
+        Ok(merge_changes(runs, spec.clone(), how))
+    }
+
+    /// Finishes the files of a flush, the oldest first; when something failed nothing stays.
+    async fn close_all(&self, sinks: Vec<Box<dyn Sink>>, mut written: Result<()>) -> Result<Vec<Arc<DataFileMeta>>> {
+        let mut files = Vec::new();
+        for sink in sinks.into_iter().rev() {
+            if written.is_err() {
+                sink.abort().await.ok();
+                continue;
+            }
+            match sink.close().await {
+                Ok(closed) => files.extend(closed),
+                Err(e) => written = Err(e),
+            }
+        }
+        if let Err(e) = written {
+            for file in &files {
+                self.files.delete(file).await.ok();
+            }
+            return Err(e);
+        }
+        Ok(files)
     }
 
     /// Rows of a batch on its way from the merge to a file: many, so that the two and the columns among themselves seldom
     /// wait for each other, but of bounded size where rows are large.
     fn flush_rows(&self) -> usize {
         let rows: usize = self.buffer.iter().map(RecordBatch::num_rows).sum();
-        let row_bytes = self.memory.bytes() / (rows as u64).max(1);
+        let row_bytes = (self.memory.bytes() / (rows as u64).max(1)).max(self.row_bytes);
         let rows = FLUSH_BYTES / row_bytes.max(1);
         usize::try_from(rows).unwrap_or(FLUSH_ROWS).clamp(1, FLUSH_ROWS)
     }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int8Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int8Array, NullArray, RecordBatch};
 use arrow_schema::{Field, Schema, SchemaRef};
 use linn_format::file::resolve::Resolution;
 use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, RowKind, arrow_schema, has_nanos, narrowed, spelled};
 use linn_format::{Error, Result};
 
+use super::absent::{self, Absent};
 use crate::merge::MergeSpec;
 
 /// The forms in which timestamps of more than six digits are given, at any depth: nanoseconds and text.
@@ -102,20 +103,53 @@ impl Check {
         self.drop_ignored(rows, kinds)
     }
 
+    /// The same of a batch that has some of the table's columns; the others are arrays without values.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows); `Invalid` naming a column that must have a value and is not there.
+    pub(crate) fn some(&self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<(RecordBatch, Int8Array)> {
+        if let Some(field) = batch.schema().fields().iter().find(|f| self.schema.field(f.name()).is_none()) {
+            return Err(Error::invalid("the table has no such column").with("column", field.name()));
+        }
+        let rows = absent::with_absent(&self.arrow, self.fitting(batch)?, batch.num_rows())?;
+        let kinds = match (self.kind_column, kinds) {
+            (Some(column), _) => self.kinds_of_column(rows.column(column))?,
+            (None, Some(kinds)) => checked_kinds(kinds, rows.num_rows())?,
+            (None, None) => Int8Array::from(vec![RowKind::Insert as i8; rows.num_rows()]),
+        };
+        self.drop_ignored(rows, kinds)
+    }
+
+    /// The columns of the table, in their types.
+    pub(crate) fn arrow(&self) -> &SchemaRef {
+        &self.arrow
+    }
+
     fn columns(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let given = batch.schema();
         if given.fields().len() != self.schema.fields.len() {
             let (got, want) = (given.fields().len(), self.schema.fields.len());
             return Err(Error::invalid(format!("the batch has {got} columns, the table {want}")));
         }
+        if let Some(field) = self.schema.fields.iter().find(|field| batch.column_by_name(&field.name).is_none()) {
+            return Err(Error::invalid("the batch lacks a column of the table").with("column", &field.name));
+        }
+        self.fitting(batch)
+    }
+
+    /// The columns of the table as they are in a batch; those that it lacks have no values.
+    fn fitting(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         self.schema
             .fields
             .iter()
             .zip(self.arrow.fields().iter().zip(&self.wide))
             .map(|(field, (arrow, forms))| {
-                let column = batch.column_by_name(&field.name).ok_or_else(|| {
-                    Error::invalid("the batch lacks a column of the table").with("column", &field.name)
-                })?;
+                let Some(column) = batch.column_by_name(&field.name) else {
+                    return match field.data_type.nullable {
+                        true => Ok(Arc::new(NullArray::new(batch.num_rows())) as ArrayRef),
+                        false => Err(Error::invalid("a NOT NULL column has no value").with("column", &field.name)),
+                    };
+                };
                 if !field.data_type.nullable && column.null_count() > 0 {
                     let row = (0..column.len()).find(|&i| column.is_null(i)).unwrap_or_default();
                     return Err(
@@ -213,10 +247,16 @@ fn checked_kinds(kinds: &Int8Array, rows: usize) -> Result<Int8Array> {
 }
 
 /// A key-value batch: the rows' columns, sequence numbers from `first` on, and the kinds.
-pub(crate) fn key_value(rows: &RecordBatch, kinds: Int8Array, first: i64, schema: &SchemaRef) -> Result<RecordBatch> {
+pub(crate) fn key_value(
+    rows: &RecordBatch,
+    absent: &mut Absent,
+    kinds: Int8Array,
+    first: i64,
+    schema: &SchemaRef,
+) -> Result<RecordBatch> {
     let count = i64::try_from(rows.num_rows()).unwrap_or(i64::MAX);
     let end = first.checked_add(count).ok_or_else(|| Error::invalid("the sequence numbers of a bucket ran out"))?;
-    let mut columns = rows.columns().to_vec();
+    let mut columns = absent.filled(rows, schema);
     columns.push(Arc::new(arrow_array::Int64Array::from_iter_values(first..end)));
     columns.push(Arc::new(kinds));
     Ok(RecordBatch::try_new(schema.clone(), columns)?)

@@ -4,6 +4,7 @@
 //! merges a buffer (and what of it was spilled to local disk) into files of level 0. Invariant: what a writer returns
 //! for a commit holds every row written before, exactly once.
 
+mod absent;
 mod bucket;
 mod budget;
 mod check;

@@ -79,6 +79,11 @@ impl Routing {
         self.router.buckets()
     }
 
+    /// Whether the values of a row say its bucket.
+    pub(crate) fn is_of_rows(&self) -> bool {
+        matches!(self.buckets, Buckets::OfRows)
+    }
+
     /// Whether rows that were split must be written: keys are known to have moved by then, and move only once.
     pub(crate) fn moves_keys(&self) -> bool {
         matches!(self.buckets, Buckets::Keys(_))

@@ -11,6 +11,7 @@ use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::{Error, ErrorKind, Result};
 
+use super::absent::Absent;
 use super::budget::MemoryBudget;
 use super::check::Check;
 use super::due::Due;
@@ -152,6 +153,27 @@ impl TableWriter {
                 .with_hint("write them with another writer"));
         }
         self.take(rows, kinds).await
+    }
+
+    /// Writes rows that have only some of the table's columns; the others are null, which in a table that merges partial rows
+    /// means that they are left alone. Otherwise as [`write`](Self::write); a column that must have a value must be there.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub async fn write_some(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
+        let lacks_none = batch.num_columns() == self.check.arrow().fields().len();
+        if lacks_none || self.gathering.is_some() || self.replaces.is_some() || !self.takes_absent() {
+            let columns = Absent::default().filled(&self.check.some(batch, None)?.0, self.check.arrow());
+            return self.write(&RecordBatch::try_new(Arc::clone(self.check.arrow()), columns)?, kinds).await;
+        }
+        self.usable()?;
+        let (rows, kinds) = self.check.some(batch, kinds)?;
+        self.take(rows, kinds).await
+    }
+
+    /// Whether rows come to their bucket with the columns that they have.
+    fn takes_absent(&self) -> bool {
+        matches!(self.opener, Opener::MergeTree(..)) && self.routing.is_of_rows()
     }
 
     /// Has rows wait until it is known which partitions they replace.

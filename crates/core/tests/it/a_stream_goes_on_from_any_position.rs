@@ -15,8 +15,6 @@ use crate::follow::{Delivered, drain, rows};
 enum Kind {
     /// Records as they were written: the last of a key stands.
     Upserts,
-    /// The first of a key stands.
-    Firsts,
     /// A changelog, each of whose changes fits to what was there.
     Changelog,
     /// Rows are only added.
@@ -26,7 +24,7 @@ enum Kind {
 type Options = Vec<(&'static str, &'static str)>;
 
 fn tables() -> Vec<(Kind, Options)> {
-    use Kind::{Changelog, Firsts, Rows, Upserts};
+    use Kind::{Changelog, Rows, Upserts};
     let lookup = ("changelog-producer", "lookup");
     let full = ("changelog-producer", "full-compaction");
     let vectors = ("deletion-vectors.enabled", "true");
@@ -36,7 +34,6 @@ fn tables() -> Vec<(Kind, Options)> {
         (Upserts, vec![vectors]),
         (Upserts, vec![("bucket", "-2")]),
         (Upserts, vec![("bucket", "-1"), ("dynamic-bucket.target-row-num", "3")]),
-        (Firsts, vec![("merge-engine", "first-row")]),
         (Changelog, vec![lookup]),
         (Changelog, vec![lookup, vectors]),
         (Changelog, vec![lookup, ("bucket", "-2")]),
@@ -82,7 +79,6 @@ impl State {
                 self.0.entry(row.to_owned()).or_insert_with(|| (String::new(), 0)).1 += 1;
                 return;
             }
-            (Kind::Firsts, "+I") if old.is_some() => return,
             (Kind::Changelog, "+I") => assert_eq!(old, None, "{change}"),
             (Kind::Changelog, "-U" | "-D") => assert_eq!(old.as_deref(), Some(value), "{change}"),
             (Kind::Changelog, "+U") => assert_eq!(old, None, "{change} without -U"),

@@ -35,3 +35,20 @@ async fn deletes_are_left_out_when_asked() {
     case.compact(true).await;
     assert_eq!(case.rows().await, ["1,a", "2,a"]);
 }
+
+/// Rows as they were written would tell later rows of keys that are known.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_changelog_it_is_not_followed() {
+    let sum = [("merge-engine", "aggregation"), ("fields.v.aggregate-function", "max")];
+    for options in [&[FIRST_ROW][..], &[("merge-engine", "partial-update")], &sum] {
+        let mut case = Case::new("k INT, v STRING", "k", options).await;
+        case.commit(&["+I(1,a)"]).await;
+        let e = case.follow(&[]).await.unwrap_err();
+        assert_eq!(e.kind(), linn_format::ErrorKind::Invalid);
+        assert!(e.hint().unwrap().contains("changelog-producer to lookup"), "{e:?}");
+    }
+    let mut told = Case::new("k INT, v STRING", "k", &[FIRST_ROW, ("changelog-producer", "lookup")]).await;
+    told.commit(&["+I(1,a)"]).await;
+    told.commit(&["+I(1,b)", "+I(2,b)"]).await;
+    assert_eq!(told.follow(&[("scan.snapshot-id", "1")]).await.unwrap(), ["+I(1,a)", "+I(2,b)"]);
+}

@@ -79,18 +79,21 @@ async fn regress_of_equal_sequences_the_last_arrived_wins() {
     check("k INT, ts INT, v STRING", &options, &[&["+I(1,5,a)"], &["+I(1,5,b)"]], &["1,5,b"]).await;
 }
 
-/// As documented: the delete counts until a full compaction has dropped it.
+/// The delete counts until its time has passed and a full compaction has dropped it.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_insert_with_a_smaller_sequence_than_the_delete_stays_invisible() {
-    let mut case = Case::new("k INT, ts INT", "k", &[("sequence.field", "ts"), ("write-only", "true")]).await;
-    case.commit(&["+I(1,100)"]).await;
-    case.commit(&["-D(1,100)"]).await;
-    case.commit(&["+I(1,50)"]).await;
-    assert!(case.rows().await.is_empty());
-    case.compact(true).await;
-    assert!(case.rows().await.is_empty());
-    case.commit(&["+I(1,50)"]).await;
-    assert_eq!(case.rows().await, ["1,50"]);
+    for (retention, expected) in [("1 d", &[][..]), ("0 s", &["1,50"][..])] {
+        let options = [("sequence.field", "ts"), ("write-only", "true"), ("linn.delete.retention-time", retention)];
+        let mut case = Case::new("k INT, ts INT", "k", &options).await;
+        case.commit(&["+I(1,100)"]).await;
+        case.commit(&["-D(1,100)"]).await;
+        case.commit(&["+I(1,50)"]).await;
+        assert!(case.rows().await.is_empty());
+        case.compact(true).await;
+        assert!(case.rows().await.is_empty());
+        case.commit(&["+I(1,50)"]).await;
+        assert_eq!(case.rows().await, expected, "{retention}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

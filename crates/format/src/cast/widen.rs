@@ -1,4 +1,6 @@
 //! Casts that keep all values apart and in order, so that bounds and filters can be carried through them.
+//!
+//! A file may hold values that its type lacks: finer timestamps and longer texts. A cast counts only as what it does to these too.
 
 use crate::datum::Datum;
 use crate::types::Kind;
@@ -20,19 +22,39 @@ pub(crate) fn is_widening(from: &Kind, to: &Kind) -> bool {
             t >= s && q - t >= p - s
         }
         (Kind::Float, Kind::Double) => true,
+        // All digits that the file's column can hold are kept, those beyond its precision as well.
         (Kind::Timestamp(p), Kind::Timestamp(q)) | (Kind::LocalZonedTimestamp(p), Kind::LocalZonedTimestamp(q)) => {
-            q >= p
+            q >= p && *q >= held_digits(*p)
         }
         _ => matches!((rank(from), rank(to)), (Some(from), Some(to)) if from <= to),
     }
 }
 
-/// The value in a type that its type widens to; `None` when it is no such value.
+/// Digits of a second that a column of a precision holds.
+fn held_digits(precision: u8) -> u8 {
+    match precision {
+        0..=3 => 3,
+        4..=6 => 6,
+        _ => 9,
+    }
+}
+
+/// The value in a type that its type widens to; `None` when it is no such value. A text that is too long is cut, as the cast does.
 pub(crate) fn widen(value: &Datum, to: &Kind) -> Option<Datum> {
     Some(match (value, to) {
+        (Datum::String(text), Kind::Varchar(length)) => {
+            let end = text.char_indices().nth(*length as usize).map_or(text.len(), |(end, _)| end);
+            Datum::String(text.get(..end)?.to_owned())
+        }
+        (Datum::Bytes(bytes), Kind::Varbinary(length)) => {
+            Datum::Bytes(bytes.slice(..bytes.len().min(*length as usize)))
+        }
         (Datum::Float(v), Kind::Double) => Datum::Double(f64::from(*v)),
         (Datum::Decimal { unscaled, scale: s, .. }, Kind::Decimal { precision, scale }) => {
             let unscaled = unscaled.checked_mul(10i128.checked_pow(u32::from(scale.checked_sub(*s)?))?)?;
+            if unscaled.unsigned_abs() >= 10u128.checked_pow((*precision).into())? {
+                return None;
+            }
             Datum::Decimal { unscaled, precision: *precision, scale: *scale }
         }
         _ => return same(value, to),

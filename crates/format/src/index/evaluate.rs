@@ -102,7 +102,7 @@ impl Evaluation<'_> {
                 let Some(field) = self.field(*field_id) else { return Ok(IndexResult::Keep) };
                 self.ask(field, if *not != negated { &Question::NotNull } else { &Question::Null })
             }
-            Predicate::StartsWith { .. } => Ok(IndexResult::Keep),
+            Predicate::StartsWith { .. } | Predicate::Computed(_) => Ok(IndexResult::Keep),
         }
     }
 

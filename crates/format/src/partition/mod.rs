@@ -4,12 +4,14 @@
 //! does. Null, empty and blank values share the default name.
 
 mod path;
+mod spec;
 mod value;
 
 #[cfg(test)]
 mod tests;
 
 pub use path::{escape, parse_partition_path, unescape};
+pub use spec::{PartitionSpec, partition_name, partition_spec, partition_specs};
 pub use value::{parse_partition_value, partition_value};
 
 use crate::row::BinaryRow;
@@ -60,24 +62,24 @@ fn is_blank(text: &str) -> bool {
     })
 }
 
-/// The row of a partition given as text by key, as in a path or an SQL partition clause; `default_name` means null.
+/// The row of a partition given as text by key, where `None` is null.
 ///
 /// # Errors
 /// `Invalid` when a key is missing or unknown, or a value is not one of its type.
-pub fn partition_from_values(
-    values: &[(String, String)],
-    fields: &[&DataField],
-    default_name: &str,
-) -> Result<BinaryRow> {
+pub fn partition_from_values(values: &[(String, Option<String>)], fields: &[&DataField]) -> Result<BinaryRow> {
     if let Some((key, _)) = values.iter().find(|(key, _)| !fields.iter().any(|f| f.name == *key)) {
-        return Err(Error::invalid(format!("{key:?} is not a partition key")));
+        let keys: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        return Err(Error::invalid(format!("{key:?} is not a partition key")).with_hint(match keys.is_empty() {
+            true => "the table has no partitions".to_owned(),
+            false => format!("the keys are {}", keys.join(", ")),
+        }));
     }
     let mut datums = Vec::with_capacity(fields.len());
     for field in fields {
         let Some((_, text)) = values.iter().find(|(key, _)| *key == field.name) else {
             return Err(Error::invalid(format!("partition key {:?} has no value", field.name)));
         };
-        let datum = if text == default_name { None } else { Some(parse_partition_value(text, &field.data_type)?) };
+        let datum = text.as_ref().map(|text| parse_partition_value(text, &field.data_type)).transpose()?;
         datums.push((datum, &field.data_type));
     }
     BinaryRow::from_datums(&datums)

@@ -1,5 +1,7 @@
 //! Evaluation over the rows of a batch, with SQL's three answers.
 
+use std::sync::Arc;
+
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
@@ -67,10 +69,18 @@ impl Predicate {
             if let Predicate::Constant(value) = leaf {
                 return Ok(Answers::constant(*value, rows));
             }
+            let place = |id: i32| {
+                let at = fields.iter().position(|f| f.id == id);
+                let at = at.filter(|at| *at < batch.num_columns());
+                at.ok_or_else(|| Error::invalid(format!("filter on field {id}, which the batch lacks")))
+            };
+            if let Predicate::Computed(computed) = leaf {
+                let column = |field: &DataField| Ok(Arc::clone(batch.column(place(field.id)?)));
+                let columns = computed.fields().iter().map(column).collect::<Result<Vec<_>>>()?;
+                return computed.answers(&columns, rows);
+            }
             let id = leaf.field_id().ok_or_else(|| Error::internal("a leaf without field"))?;
-            let at = fields.iter().position(|f| f.id == id);
-            let at = at.filter(|at| *at < batch.num_columns());
-            let at = at.ok_or_else(|| Error::invalid(format!("filter on field {id}, which the batch lacks")))?;
+            let at = place(id)?;
             leaf::evaluate(leaf, batch.column(at), &fields[at].data_type).context("column", &fields[at].name)
         };
         self.fold(leaf, |node, parts| Ok(Answers::join(node, parts, rows)))

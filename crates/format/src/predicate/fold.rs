@@ -67,6 +67,7 @@ impl Predicate {
             match predicate {
                 Self::And(parts) | Self::Or(parts) => open.extend(parts),
                 Self::Not(inner) => open.push(inner),
+                Self::Computed(computed) => ids.extend(computed.fields().iter().map(|field| field.id)),
                 leaf => ids.extend(leaf.field_id()),
             }
         }

@@ -7,6 +7,7 @@
 //! Every walk over a predicate uses an explicit stack, and [`Predicate::and`] and [`Predicate::or`] flatten, so that filters
 //! with very many terms cost heap, not stack.
 
+mod computed;
 mod evaluate;
 mod fold;
 mod leaf;
@@ -15,7 +16,11 @@ mod prune;
 mod rewrite;
 
 #[cfg(test)]
+mod carried;
+#[cfg(test)]
 mod tests;
+
+pub use computed::{Compute, Computed};
 
 use crate::datum::Datum;
 
@@ -74,6 +79,8 @@ pub enum Predicate {
         /// The prefix.
         prefix: String,
     },
+    /// What a query engine computes. Only partitions and rows are judged by it, statistics and indexes are not.
+    Computed(Computed),
     /// All of them.
     And(Vec<Predicate>),
     /// Any of them.

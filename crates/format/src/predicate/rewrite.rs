@@ -7,7 +7,8 @@ use super::Predicate;
 use super::fold::Node;
 use crate::Result;
 use crate::cast::{is_widening, narrow};
-use crate::types::{DataField, DataType};
+use crate::datum::Datum;
+use crate::types::{DataField, DataType, Kind};
 
 impl Predicate {
     /// The parts of a conjunction over nothing but columns that `inside` accepts, and the rest.
@@ -19,7 +20,7 @@ impl Predicate {
 
     /// A weaker predicate over nothing but columns that `keep` accepts: it is true for every row for which this one is.
     pub fn project(&self, keep: impl Fn(i32) -> bool) -> Predicate {
-        self.weaken(|leaf| leaf.field_id().is_none_or(&keep).then(|| leaf.clone()))
+        self.weaken(|leaf| leaf.field_ids().into_iter().all(&keep).then(|| leaf.clone()))
     }
 
     /// A weaker predicate over the columns of a file in the file's types, or `Constant(true)` when nothing can be said.
@@ -28,6 +29,12 @@ impl Predicate {
     /// is a value of the table's type and the literals exist in both (spec: cases F8).
     pub fn for_file(&self, table: &[DataField], file: &[DataField]) -> Predicate {
         self.weaken(|leaf| {
+            if let Self::Computed(computed) = leaf {
+                let same = |field: &DataField| {
+                    file.iter().any(|f| f.id == field.id && f.data_type.kind == field.data_type.kind)
+                };
+                return computed.fields().iter().all(same).then(|| leaf.clone());
+            }
             let Some(id) = leaf.field_id() else {
                 return Some(leaf.clone());
             };
@@ -63,15 +70,34 @@ fn devolve(leaf: &Predicate, table: &DataType, file: &DataType) -> Option<Predic
     if !is_widening(&file.kind, &table.kind) {
         return None;
     }
+    let literal = |literal: &Datum| narrow(literal, &file.kind).filter(|_| is_told_apart(literal, &table.kind));
     Some(match leaf {
-        Predicate::Compare { field_id, op, literal } => {
-            Predicate::Compare { field_id: *field_id, op: *op, literal: narrow(literal, &file.kind)? }
+        Predicate::Compare { field_id, op, literal: value } => {
+            Predicate::Compare { field_id: *field_id, op: *op, literal: literal(value)? }
         }
         Predicate::In { field_id, literals, negated } => {
-            let literals = literals.iter().map(|l| narrow(l, &file.kind)).collect::<Option<_>>()?;
+            let literals = literals.iter().map(literal).collect::<Option<_>>()?;
             Predicate::In { field_id: *field_id, literals, negated: *negated }
         }
-        Predicate::IsNull { .. } | Predicate::StartsWith { .. } => leaf.clone(),
+        Predicate::StartsWith { prefix, .. } if fits(prefix, &table.kind) => leaf.clone(),
+        // A decimal beyond the table's type is read as null.
+        Predicate::IsNull { .. } if !matches!(table.kind, Kind::Decimal { .. }) => leaf.clone(),
         _ => return None,
     })
+}
+
+/// Whether the literal compares with a value of the file as with the value that is read, which may be the first part of it.
+fn is_told_apart(literal: &Datum, table: &Kind) -> bool {
+    match (literal, table) {
+        (Datum::String(text), Kind::Varchar(length)) => text.chars().count() < *length as usize,
+        (Datum::Bytes(bytes), Kind::Varbinary(length)) => bytes.len() < *length as usize,
+        _ => true,
+    }
+}
+
+fn fits(prefix: &str, table: &Kind) -> bool {
+    match table {
+        Kind::Char(length) | Kind::Varchar(length) => prefix.chars().count() <= *length as usize,
+        _ => true,
+    }
 }

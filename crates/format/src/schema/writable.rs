@@ -33,6 +33,7 @@ fn numbers(options: &Options) -> Result<()> {
     options.compaction_min_files()?;
     options.full_compaction_commits()?;
     options.compaction_io_limit()?;
+    options.delete_retention_millis()?;
     options.lookup_compact_max_interval()?;
     options.lookup_bloom_fpp()?;
     options.lookup_remote_level()?;

@@ -53,11 +53,44 @@ pub fn evolve(file: FileStats<'_>, field: &DataField) -> Result<ColumnRange> {
         if !widening || row.arity() <= at || !is_scalar(&of_file.data_type.kind) {
             return Ok(None);
         }
-        Ok(row.datum(at, &of_file.data_type)?.and_then(|v| widen(&v, &field.data_type.kind)))
+        let found = row.datum(at, &of_file.data_type)?;
+        Ok(if from == to { found } else { found.and_then(|v| widen(&v, to)) })
     };
     let (min, max) = (bound(&file.stats.min)?, bound(&file.stats.max)?);
-    let (min, max) = if min.is_some() && max.is_some() { (min, max) } else { (None, None) };
+    let (min, max) = match (min, max) {
+        (Some(min), Some(max)) => (Some(as_read(min, from, false)), Some(as_read(max, from, true))),
+        _ => (None, None),
+    };
+    // A decimal beyond the new type is read as null.
+    let null_count = null_count.filter(|n| from == to || max.is_some() || *n == file.row_count || !is_decimal(to));
     Ok(ColumnRange { min, max, null_count, row_count: file.row_count })
+}
+
+/// A bound of the values as they are read: without the digits that the column cannot hold, and of CHAR without the blanks at the
+/// end that some formats drop.
+fn as_read(bound: Datum, kind: &Kind, upper: bool) -> Datum {
+    match (bound, kind) {
+        (Datum::Timestamp { millis, nanos }, Kind::Timestamp(4..=6) | Kind::LocalZonedTimestamp(4..=6)) => {
+            let up = if upper { 999 } else { 0 };
+            match (nanos + up) / 1_000 * 1_000 {
+                1_000_000 => Datum::Timestamp { millis: millis.saturating_add(1), nanos: 0 },
+                nanos => Datum::Timestamp { millis, nanos },
+            }
+        }
+        (Datum::Timestamp { millis, nanos }, Kind::Timestamp(0..=3) | Kind::LocalZonedTimestamp(0..=3)) => {
+            Datum::Timestamp { millis: millis.saturating_add(i64::from(upper && nanos > 0)), nanos: 0 }
+        }
+        // What is less than a blank may have stood behind blanks of a value that is less without them.
+        (Datum::String(text), Kind::Char(_)) if !upper => {
+            let end = text.find(|c: char| c < ' ').unwrap_or(text.len());
+            Datum::String(text.get(..end).unwrap_or_default().trim_end_matches(' ').to_owned())
+        }
+        (bound, _) => bound,
+    }
+}
+
+fn is_decimal(kind: &Kind) -> bool {
+    matches!(kind, Kind::Decimal { .. })
 }
 
 fn is_scalar(kind: &Kind) -> bool {

@@ -4,14 +4,21 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 use linn::{Error, Result};
 
+use super::set::grouped;
+
 /// The dialect that all of Linn's SQL is read in.
 pub(crate) const DIALECT: GenericDialect = GenericDialect {};
 
-/// Splits a text into statements of tokens at top-level `;`. Comments stay in, since hints are comments.
+/// Splits a text into statements of tokens at top-level `;`; a statement set is one. Comments stay in, since hints are comments.
 ///
 /// # Errors
-/// `Invalid` for text that is not made of tokens, such as a string without end.
+/// `Invalid` for text that is not made of tokens, such as a string without end, and for a statement set without one.
 pub(crate) fn split(sql: &str) -> Result<Vec<Vec<Token>>> {
+    grouped(pieces(sql)?)
+}
+
+/// What stands between semicolons, where that is something.
+pub(super) fn pieces(sql: &str) -> Result<Vec<Vec<Token>>> {
     let tokens = Tokenizer::new(&DIALECT, sql).tokenize().map_err(|e| Error::invalid(format!("SQL: {e}")))?;
     Ok(tokens
         .split(|t| *t == Token::SemiColon)

@@ -6,11 +6,14 @@ mod create;
 mod cursor;
 mod function;
 mod reference;
+mod set;
 mod star;
 mod statement;
 
 pub(crate) use cursor::{DIALECT, split};
 pub(crate) use reference::{TableOptions, mark};
+pub(crate) use set::SetInsert;
+pub use set::is_open_set;
 pub(crate) use star::EVERY;
 pub(crate) use statement::{Analyzed, CallArgument, Insert, Statement, parse};
 

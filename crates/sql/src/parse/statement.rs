@@ -7,6 +7,7 @@ use linn::{Error, NewTable, Options, Result};
 use super::alter::alter_table;
 use super::create::create_table;
 use super::cursor::Cursor;
+use super::set::{SetInsert, set};
 use super::star::without_stars;
 
 /// One statement.
@@ -48,6 +49,8 @@ pub(crate) enum Statement {
     Describe(Vec<String>),
     /// `INSERT INTO | OVERWRITE …`.
     Insert(Insert),
+    /// `BEGIN STATEMENT SET; INSERT …; …; END`, or its plan.
+    Set { inserts: Vec<SetInsert>, explain: bool },
     /// `CALL sys.procedure(…)`.
     Call { procedure: Vec<String>, arguments: Vec<CallArgument> },
     /// Anything else: queries, UPDATE, DELETE, MERGE, EXPLAIN.
@@ -95,6 +98,9 @@ pub(crate) struct CallArgument {
 /// `Invalid` naming what was expected, for the statements that Linn parses itself.
 pub(crate) fn parse(tokens: &[Token]) -> Result<Statement> {
     let mut c = Cursor::new(tokens);
+    if let Some(set) = set(&c, tokens)? {
+        return Ok(set);
+    }
     if c.take("CREATE DATABASE") || c.take("CREATE SCHEMA") {
         let if_not_exists = c.take("IF NOT EXISTS");
         let name = c.name()?;
@@ -190,7 +196,7 @@ fn show(c: &mut Cursor<'_>) -> Result<Option<Statement>> {
     Ok(Some(statement))
 }
 
-fn insert(mut c: Cursor<'_>, tokens: &[Token]) -> Result<Statement> {
+pub(super) fn insert(mut c: Cursor<'_>, tokens: &[Token]) -> Result<Statement> {
     let overwrite = c.take("OVERWRITE");
     if !overwrite {
         c.require("INTO")?;

@@ -6,15 +6,6 @@ use linn::format::datum::Datum;
 use linn::format::predicate::{CompareOp, Predicate};
 use linn::format::types::{DataField, Kind};
 
-/// What a scan makes of filters: those that it applies, all or none of a filter.
-pub(super) fn pushdown(filters: &[&Expr], fields: &[DataField]) -> Vec<TableProviderFilterPushDown> {
-    let kind = |filter: &&Expr| match predicate(filter, fields) {
-        Some(_) => TableProviderFilterPushDown::Exact,
-        None => TableProviderFilterPushDown::Unsupported,
-    };
-    filters.iter().map(kind).collect()
-}
-
 /// What is made of filters that only leave out what is sure not to match.
 pub(super) fn pushdown_loosely(filters: &[&Expr], fields: &[DataField]) -> Vec<TableProviderFilterPushDown> {
     let kind = |filter: &&Expr| match predicate(filter, fields) {

@@ -11,7 +11,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use linn::core::system::{ChangeLog, Log};
 use linn::{Result, Table};
 
-use super::filter::{all, predicate};
+use super::partition::{Pushdown, Taken};
 use super::scan::ScanExec;
 use crate::error::theirs;
 
@@ -34,9 +34,9 @@ impl LogTable {
         Ok(Self { log, table, schema })
     }
 
-    /// The filter that leaves out files: the columns of the binlog are lists of the table's.
-    fn prunes(&self, filter: &Expr) -> Option<linn::format::predicate::Predicate> {
-        (self.log == Log::Audit).then(|| predicate(filter, &self.table.schema().fields)).flatten()
+    /// What leaves out files: the columns of the binlog are lists of the table's.
+    fn pushdown(&self) -> Option<Pushdown<'_>> {
+        (self.log == Log::Audit).then(|| Pushdown::of(&self.table))
     }
 }
 
@@ -57,18 +57,24 @@ impl TableProvider for LogTable {
         filters: &[Expr],
         _limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let filter = all(filters.iter().filter_map(|filter| self.prunes(filter)).collect());
+        let taken = match self.pushdown() {
+            Some(pushdown) => pushdown.take(state, filters)?,
+            None => Taken::default(),
+        };
         let log = ChangeLog::open(self.log, &self.table, projection.map(Vec::as_slice)).map_err(theirs)?;
         let target = state.config().target_partitions();
-        let plan = ScanExec::plan_log(self.table.name(), log, filter, target).await.map_err(theirs)?;
+        let plan = ScanExec::plan_log(self.table.name(), log, taken, target).await.map_err(theirs)?;
         Ok(Arc::new(plan))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        let kind = |filter: &&Expr| match self.prunes(filter) {
-            Some(_) => TableProviderFilterPushDown::Inexact,
-            None => TableProviderFilterPushDown::Unsupported,
+        let loose = |kind| match kind {
+            TableProviderFilterPushDown::Exact => TableProviderFilterPushDown::Inexact,
+            kind => kind,
         };
-        Ok(filters.iter().map(kind).collect())
+        Ok(match self.pushdown() {
+            Some(pushdown) => pushdown.kinds(filters).into_iter().map(loose).collect(),
+            None => vec![TableProviderFilterPushDown::Unsupported; filters.len()],
+        })
     }
 }

@@ -1,8 +1,13 @@
 //! Tables as DataFusion sees them.
 
+mod computed;
+mod dynamic;
 mod filter;
 mod log;
+mod maybe;
+mod partition;
 mod place;
+mod pruned;
 mod reading;
 mod scan;
 mod statistics;
@@ -15,7 +20,7 @@ use datafusion::catalog::TableProvider;
 use linn::core::system::{GLOBAL, Log, READ_OPTIMIZED, ROW_TRACKING};
 use linn::{Catalog, Identifier, Options, Result, Table};
 
-pub(crate) use filter::predicate;
+pub(crate) use partition::over_rows;
 pub(crate) use place::{FILE, POSITION, PlacedTable, TARGET};
 pub use reading::Reading;
 pub(crate) use reading::readings;

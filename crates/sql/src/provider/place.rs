@@ -17,12 +17,12 @@ use futures::{StreamExt, TryStreamExt};
 use linn::core::file::row_position_field;
 use linn::core::read::Read;
 use linn::core::vector::RowDeletion;
-use linn::format::predicate::Predicate;
 use linn::format::snapshot::Snapshot;
 use linn::format::types::arrow_schema;
 use linn::{Error, Result, Split, Table};
 
-use super::filter::{all, predicate, pushdown};
+use super::filter::all;
+use super::partition::{Pushdown, Taken};
 use crate::error::theirs;
 
 /// The name under which a statement reads the rows that it changes.
@@ -82,19 +82,14 @@ impl PlacedTable {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn plan(
-        &self,
-        projection: Vec<usize>,
-        filter: Option<Predicate>,
-        target: usize,
-    ) -> Result<Vec<Arc<dyn PartitionStream>>> {
-        let all = &self.table.schema().fields;
-        let mut fields: Vec<_> = projection.iter().filter_map(|&column| all.get(column)).cloned().collect();
+    async fn plan(&self, projection: Vec<usize>, taken: Taken, target: usize) -> Result<Vec<Arc<dyn PartitionStream>>> {
+        let known = &self.table.schema().fields;
+        let mut fields: Vec<_> = projection.iter().filter_map(|&column| known.get(column)).cloned().collect();
         let columns = fields.len();
         fields.push(row_position_field());
-        let read = self.table.read().fields(fields).filter(filter.clone()).build()?;
+        let read = self.table.read().fields(fields).filter(all(taken.rows)).build()?;
         let mut scan = self.table.scan();
-        if let Some(filter) = filter {
+        if let Some(filter) = all(taken.scan) {
             scan = scan.filter(filter);
         }
         let splits = match &self.snapshot {
@@ -118,7 +113,7 @@ impl PlacedTable {
         }
         drop(files);
         let schema = Arc::new(self.schema.project(&projection)?);
-        let file_column = all.len();
+        let file_column = known.len();
         let stream = |files| -> Arc<dyn PartitionStream> {
             let (read, schema) = (read.clone(), Arc::clone(&schema));
             Arc::new(Files { read, schema, files, projection: projection.clone(), columns, file_column })
@@ -144,16 +139,16 @@ impl TableProvider for PlacedTable {
         filters: &[Expr],
         _limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let filter = all(filters.iter().filter_map(|filter| predicate(filter, &self.table.schema().fields)).collect());
+        let taken = Pushdown::of(&self.table).take(state, filters)?;
         let projection = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let schema = Arc::new(self.schema.project(&projection)?);
         let target = state.config().target_partitions();
-        let partitions = self.plan(projection, filter, target).await.map_err(theirs)?;
+        let partitions = self.plan(projection, taken, target).await.map_err(theirs)?;
         Ok(Arc::new(StreamingTableExec::try_new(schema, partitions, None, [], false, None)?))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        Ok(pushdown(filters, &self.table.schema().fields))
+        Ok(Pushdown::of(&self.table).kinds(filters))
     }
 }
 

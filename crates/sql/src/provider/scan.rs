@@ -6,13 +6,15 @@ use std::sync::Arc;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Statistics;
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, Partitioning, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::{StreamExt, TryStreamExt};
@@ -21,22 +23,28 @@ use linn::core::read::Read;
 use linn::core::scan::Content;
 use linn::core::system::ChangeLog;
 use linn::format::BatchStream;
-use linn::format::predicate::Predicate;
 use linn::format::types::{DataField, Kind};
 use linn::{Result, Split, Table};
 
+use super::dynamic::DynamicFilters;
 use super::filter::all;
+use super::partition::Taken;
+use super::pruned::Pruned;
 use super::reading::Reading;
 use super::statistics::statistics;
 use crate::error::theirs;
 
 /// Reads some columns of the splits of one snapshot.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ScanExec {
     name: String,
     rows: Rows,
-    partitions: Vec<Vec<Split>>,
+    partitions: Arc<Vec<Vec<Split>>>,
+    /// The filters that hold for all rows, as text.
     condition: String,
+    pruned: Pruned,
+    /// What is asked of partitions while the query runs.
+    dynamic: DynamicFilters,
     properties: Arc<PlanProperties>,
     statistics: Arc<Statistics>,
     metrics: ExecutionPlanMetricsSet,
@@ -68,13 +76,16 @@ impl Rows {
 }
 
 impl ScanExec {
-    /// Plans a scan of a log: `filter` leaves out files, not rows.
-    pub(super) async fn plan_log(name: &str, log: ChangeLog, filter: Option<Predicate>, target: usize) -> Result<Self> {
-        let partitions = deal(log.scan(filter).plan().await?.splits, target.max(1));
+    /// Plans a scan of a log: filters leave out files, not rows.
+    pub(super) async fn plan_log(name: &str, log: ChangeLog, taken: Taken, target: usize) -> Result<Self> {
+        let pruned = Pruned::of(&taken);
+        let scan = pruned.tallied(log.scan(all(taken.scan)));
+        let partitions = deal(scan.plan().await?.splits, target.max(1));
         let schema = Arc::clone(log.schema());
         let statistics = Arc::new(Statistics::new_unknown(&schema));
         let equivalence = EquivalenceProperties::new(schema);
-        Ok(Self::of(name, Rows::Log(log), partitions, equivalence, statistics))
+        let dynamic = DynamicFilters::nothing();
+        Ok(Self::of(name, Rows::Log(log), partitions, equivalence, statistics, dynamic).pruned(pruned))
     }
 
     fn of(
@@ -83,6 +94,7 @@ impl ScanExec {
         partitions: Vec<Vec<Split>>,
         equivalence: EquivalenceProperties,
         statistics: Arc<Statistics>,
+        dynamic: DynamicFilters,
     ) -> Self {
         let properties = PlanProperties::new(
             equivalence,
@@ -93,8 +105,10 @@ impl ScanExec {
         Self {
             name: name.to_owned(),
             rows,
-            partitions,
+            partitions: Arc::new(partitions),
             condition: String::new(),
+            pruned: Pruned::default(),
+            dynamic,
             properties: Arc::new(properties),
             statistics,
             metrics: ExecutionPlanMetricsSet::new(),
@@ -105,18 +119,18 @@ impl ScanExec {
     pub(super) async fn plan(
         layer: &Layer,
         fields: Vec<DataField>,
-        filters: Vec<Predicate>,
+        taken: Taken,
         limit: Option<usize>,
         target: usize,
     ) -> Result<Self> {
-        let (table, filter) = (&layer.table, all(filters));
-        let read = table.read().fields(fields.clone()).filter(filter.clone()).limit(limit).build()?;
-        let mut scan = table.scan().with_statistics();
-        let filtered = filter.is_some();
+        let (table, pruned, condition) = (&layer.table, Pruned::of(&taken), taken.text.join(" AND "));
+        let filtered = !taken.rows.is_empty();
+        let read = table.read().fields(fields.clone()).filter(all(taken.rows)).limit(limit).build()?;
+        let mut scan = pruned.tallied(table.scan().with_statistics());
         if let Some(partitions) = &layer.partitions {
             scan = scan.partitions(partitions.clone());
         }
-        if let Some(filter) = filter {
+        if let Some(filter) = all(taken.scan) {
             scan = scan.filter(filter);
         }
         if let Some(limit) = limit {
@@ -130,18 +144,18 @@ impl ScanExec {
         if let Some(ordering) = ordering(table, &partitions, &schema) {
             equivalence.add_ordering(ordering);
         }
-        Ok(Self::of(table.name(), Rows::Table(read), partitions, equivalence, statistics))
+        let dynamic = DynamicFilters::none(table)?;
+        let plan = Self::of(table.name(), Rows::Table(read), partitions, equivalence, statistics, dynamic);
+        Ok(Self { condition, ..plan.pruned(pruned) })
+    }
+
+    fn pruned(self, pruned: Pruned) -> Self {
+        Self { pruned, ..self }
     }
 
     /// What is read.
     pub(super) fn reading(&self) -> Reading {
         Reading::of(&self.name, self.partitions.iter().flatten())
-    }
-
-    /// Says in plans what the filter is, in the words of the query.
-    pub(super) fn described(mut self, condition: String) -> Self {
-        self.condition = condition;
-        self
     }
 }
 
@@ -206,8 +220,12 @@ impl DisplayAs for ScanExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Reading { table, files, splits, merged, .. } = self.reading();
         write!(f, "LinnScan: table={table}, files={files}, splits={splits}, merged={merged}")?;
+        write!(f, "{}", self.pruned)?;
         if !self.condition.is_empty() {
             write!(f, ", filter={}", self.condition)?;
+        }
+        for filter in self.dynamic.all() {
+            write!(f, ", dynamic filter={filter}")?;
         }
         Ok(())
     }
@@ -228,9 +246,30 @@ impl ExecutionPlan for ScanExec {
 
     fn apply_expressions(
         &self,
-        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
     ) -> DfResult<TreeNodeRecursion> {
+        for filter in self.dynamic.all() {
+            if f(filter)? == TreeNodeRecursion::Stop {
+                return Ok(TreeNodeRecursion::Stop);
+            }
+        }
         Ok(TreeNodeRecursion::Continue)
+    }
+
+    /// Takes what asks something of partitions; all filters stay where they are.
+    fn handle_child_pushdown_result(
+        &self,
+        _phase: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _config: &ConfigOptions,
+    ) -> DfResult<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let dynamic = self.dynamic.with(result.parent_filters.iter().map(|parent| Arc::clone(&parent.filter)));
+        let taken = dynamic.all().len() > self.dynamic.all().len();
+        let none = FilterPushdownPropagation::all_unsupported(result);
+        Ok(match taken {
+            true => none.with_updated_node(Arc::new(Self { dynamic, ..self.clone() })),
+            false => none,
+        })
     }
 
     fn with_new_children(self: Arc<Self>, _children: Vec<Arc<dyn ExecutionPlan>>) -> DfResult<Arc<dyn ExecutionPlan>> {
@@ -241,9 +280,18 @@ impl ExecutionPlan for ScanExec {
         let splits = self.partitions.get(partition).cloned().unwrap_or_default();
         let rows = self.rows.clone();
         let metrics = BaselineMetrics::new(&self.metrics, partition);
-        let batches = futures::stream::iter(splits).then(move |split| {
+        let mut chosen = self.dynamic.over(&splits).map_err(theirs)?;
+        let left_out = MetricBuilder::new(&self.metrics).counter("splits_pruned", partition);
+        let batches = futures::stream::iter(splits.into_iter().enumerate()).then(move |(at, split)| {
+            let wanted = chosen.has(at);
+            left_out.add(usize::from(!wanted));
             let rows = rows.clone();
-            async move { rows.stream(&split).await }
+            async move {
+                match wanted {
+                    true => rows.stream(&split).await,
+                    false => Ok(futures::stream::empty().boxed()),
+                }
+            }
         });
         let batches = batches.try_flatten().map(move |batch| {
             let batch = batch.map_err(theirs)?;

@@ -6,16 +6,15 @@ use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
 use linn::core::branch::Layer;
 use linn::core::file::row_id_field;
-use linn::format::predicate::Predicate;
 use linn::format::types::{DataField, DataType, Kind, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID, arrow_schema};
 use linn::{Error, Result, Table};
 
-use super::filter::{predicate, pushdown};
+use super::partition::Pushdown;
 use super::scan::ScanExec;
 use crate::error::theirs;
 
@@ -68,10 +67,6 @@ impl LinnTable {
         Ok(Self { table, layers, extra, schema })
     }
 
-    fn fields(&self) -> &[DataField] {
-        &self.table.schema().fields
-    }
-
     /// The table.
     pub fn table(&self) -> &Table {
         &self.table
@@ -99,15 +94,13 @@ impl TableProvider for LinnTable {
         let mut plans: Vec<Arc<dyn ExecutionPlan>> = Vec::with_capacity(self.layers.len());
         for layer in &self.layers {
             let fields = &layer.table.schema().fields;
-            let (filters, condition): (Vec<Predicate>, Vec<String>) =
-                filters.iter().filter_map(|f| Some((predicate(f, fields)?, words(f)))).unzip();
+            let taken = Pushdown::of(&layer.table).take(state, filters)?;
             let all: Vec<&DataField> = fields.iter().chain(&self.extra).collect();
             let columns = match projection {
                 Some(columns) => columns.iter().filter_map(|&at| all.get(at).copied()).cloned().collect(),
                 None => all.into_iter().cloned().collect(),
             };
-            let plan = ScanExec::plan(layer, columns, filters, limit, target).await.map_err(theirs)?;
-            plans.push(Arc::new(plan.described(condition.join(" AND "))));
+            plans.push(Arc::new(ScanExec::plan(layer, columns, taken, limit, target).await.map_err(theirs)?));
         }
         match plans.len() {
             1 => Ok(plans.remove(0)),
@@ -116,15 +109,6 @@ impl TableProvider for LinnTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {
-        Ok(pushdown(filters, self.fields()))
-    }
-}
-
-/// A conjunct as it is shown in plans.
-fn words(filter: &Expr) -> String {
-    let text = filter.human_display().to_string();
-    match filter {
-        Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => format!("({text})"),
-        _ => text,
+        Ok(Pushdown::of(&self.table).kinds(filters))
     }
 }

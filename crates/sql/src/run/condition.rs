@@ -1,13 +1,16 @@
-//! A condition over a table's columns as a filter of its own: planned as a query, of which only the filter is kept.
+//! A condition over a table's columns as a filter of its own: planned as a query, of which only the filters are kept.
 
-use datafusion::logical_expr::{LogicalPlan, TableScan};
+use std::sync::Arc;
+
+use datafusion::logical_expr::utils::split_conjunction_owned;
+use datafusion::logical_expr::{Expr, LogicalPlan, TableScan, lit};
 use linn::format::predicate::Predicate;
 use linn::{Error, Identifier, Result};
 
 use super::query::{frame, parse};
 use crate::error::ours;
 use crate::parse::{TableOptions, split};
-use crate::provider::predicate;
+use crate::provider::over_rows;
 use crate::session::Session;
 
 pub(crate) async fn condition(session: &Session, table: &Identifier, text: &str) -> Result<Predicate> {
@@ -19,21 +22,41 @@ pub(crate) async fn condition(session: &Session, table: &Identifier, text: &str)
         return Err(Error::invalid(format!("SQL: {text:?} is not one condition")));
     };
     let frame = frame(session, parse(tokens)?, &TableOptions::default()).await?;
-    let plan = frame.into_optimized_plan().map_err(ours)?;
+    let (state, plan) = frame.into_parts();
+    let plan = state.optimize(&plan).map_err(ours)?;
     let schema = session.catalog().table(&table.base()).await?.schema().clone();
     let unsupported = || {
-        Error::unsupported(format!("the condition {text:?} on changes")).with_hint(
-            "compare columns with literals, by =, <>, <, <=, >, >=, IN, BETWEEN, LIKE 'prefix%' and IS NULL, joined by \
-             AND, OR and NOT; floats cannot be",
-        )
+        Error::unsupported(format!("the condition {text:?} on changes"))
+            .with_hint("ask for what the columns of one row decide: no subqueries, no random numbers, no aggregates")
     };
-    match plan {
-        // Nothing satisfies it.
-        LogicalPlan::EmptyRelation(_) => Ok(Predicate::Constant(false)),
-        LogicalPlan::TableScan(TableScan { filters, fetch: None, .. }) => {
-            let parts = filters.iter().map(|filter| predicate(filter, &schema.fields)).collect::<Option<Vec<_>>>();
-            parts.map(Predicate::and).ok_or_else(unsupported)
+    let mut parts = Vec::new();
+    for filter in filters(plan).ok_or_else(unsupported)? {
+        parts.push(over_rows(&state, &filter, &schema.fields).map_err(ours)?.ok_or_else(unsupported)?);
+    }
+    Ok(Predicate::and(parts))
+}
+
+/// The conjuncts of a plan that does nothing but filter one table.
+fn filters(mut plan: LogicalPlan) -> Option<Vec<Expr>> {
+    let mut found: Vec<Expr> = Vec::new();
+    loop {
+        match plan {
+            // Nothing satisfies it.
+            LogicalPlan::EmptyRelation(_) => return Some(vec![lit(false)]),
+            LogicalPlan::Filter(filter) => {
+                found.extend(split_conjunction_owned(filter.predicate));
+                plan = Arc::unwrap_or_clone(filter.input);
+            }
+            LogicalPlan::TableScan(TableScan { filters, fetch: None, .. }) => {
+                // What the scan applies in part is above it as a whole.
+                for filter in filters {
+                    if !found.contains(&filter) {
+                        found.push(filter);
+                    }
+                }
+                return Some(found);
+            }
+            _ => return None,
         }
-        _ => Err(unsupported()),
     }
 }

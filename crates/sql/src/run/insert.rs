@@ -24,9 +24,12 @@ use crate::parse::{Insert, TableOptions};
 use crate::session::{Output, Session};
 
 /// Where each column of a table comes from in the rows to be written.
-enum Source {
+pub(super) enum Source {
+    /// From a column of the query.
     Column(usize),
+    /// It has one value.
     Text(String),
+    /// It has none.
     Null,
 }
 
@@ -97,7 +100,7 @@ async fn fill(session: &Session, id: &Identifier, rows: DataFrame) -> Result<u64
 }
 
 /// The columns that the rows of an INSERT are for, in their order.
-fn named<'a>(table: &'a Table, columns: &'a [String], partition: &[(String, String)]) -> Vec<&'a str> {
+pub(super) fn named<'a>(table: &'a Table, columns: &'a [String], partition: &[(String, String)]) -> Vec<&'a str> {
     let is_static = |name: &str| partition.iter().any(|(key, _)| key == name);
     match columns {
         [] => table.schema().fields.iter().map(|f| f.name.as_str()).filter(|name| !is_static(name)).collect(),
@@ -105,7 +108,12 @@ fn named<'a>(table: &'a Table, columns: &'a [String], partition: &[(String, Stri
     }
 }
 
-fn sources(table: &Table, columns: &[String], partition: &[(String, String)], rows: &SchemaRef) -> Result<Vec<Source>> {
+pub(super) fn sources(
+    table: &Table,
+    columns: &[String],
+    partition: &[(String, String)],
+    rows: &SchemaRef,
+) -> Result<Vec<Source>> {
     let fields = &table.schema().fields;
     let unknown =
         |name: &str| Error::invalid("the table has no such column").with("table", table.name()).with("column", name);
@@ -206,7 +214,18 @@ pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
 
 async fn put(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.new_user();
-    let (written, mut writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
+    let (written, writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
+    seal(table, user, writer, messages).await?;
+    Ok(written)
+}
+
+/// Commits what a writer has prepared, and closes it.
+pub(super) async fn seal(
+    table: &Table,
+    user: String,
+    mut writer: TableWriter,
+    messages: Vec<CommitMessage>,
+) -> Result<()> {
     let committer = table.committer(user);
     let mut growth = Growth::default();
     growth.note(&messages);
@@ -222,7 +241,7 @@ async fn put(table: &Table, rows: Rows) -> Result<u64> {
     if let Err(e) = table.enlarge(&growth).await {
         tracing::warn!(table = table.name(), error = %e, "the rows are there, but their partitions got no more buckets");
     }
-    Ok(written)
+    Ok(())
 }
 
 /// The partitions that messages change.

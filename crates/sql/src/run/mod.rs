@@ -12,6 +12,7 @@ mod merge;
 mod number;
 mod place;
 mod query;
+mod set;
 mod show;
 
 use linn::Result;
@@ -45,6 +46,8 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
         | Statement::ShowPartitions(_)
         | Statement::Describe(_) => show::run(session, statement).await,
         Statement::Insert(insert) => insert::insert(session, insert, options).await,
+        Statement::Set { inserts, explain: false } => set::run(session, inserts, options).await,
+        Statement::Set { inserts, explain: true } => set::explain(session, inserts, options).await,
         Statement::Analyze { table, columns } => analyze::run(session, &table, columns).await,
         Statement::Call { procedure, arguments } => call::call(session, &procedure, arguments).await,
         Statement::Other(tokens) => query::run(session, tokens, options).await,

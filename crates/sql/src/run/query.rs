@@ -92,7 +92,7 @@ pub(super) async fn frame_over(
 }
 
 /// A context in which exactly the named tables exist.
-async fn context(
+pub(super) async fn context(
     session: &Session,
     names: &Names,
     options: &TableOptions,
@@ -143,7 +143,7 @@ fn schema_of(catalog: &MemoryCatalogProvider, name: &str) -> Result<Arc<dyn Sche
 
 /// Collects the tables of a statement, and gives those whose name is marked their plain name as an alias.
 #[derive(Debug, Default)]
-struct Names {
+pub(super) struct Names {
     tables: BTreeSet<Vec<String>>,
     /// Names of common table expressions.
     aliases: BTreeSet<String>,

@@ -40,7 +40,7 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
         }
         Statement::ShowPartitions(parts) => {
             let table = open_table(catalog, &session.identifier(&parts)?, None).await?;
-            rows(&["partition"], [table.scan().partition_paths().await?])
+            rows(&["partition"], [table.scan().partition_names().await?])
         }
         Statement::Describe(parts) => describe(session, &parts).await,
         other => Err(linn::Error::internal(format!("{other:?} shows nothing"))),

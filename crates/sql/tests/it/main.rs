@@ -1,13 +1,17 @@
 //! SQL from text to rows, over a warehouse in memory.
 
+mod branches_merge_by_key;
 mod buckets_of_every_mode;
 mod changes_rows;
 mod changes_rows_in_place;
+mod logs_tell_their_commits;
 mod maintains_tables;
 mod metadata_answers;
 mod no_text_is_too_odd;
 mod numbers_keep_their_digits;
+mod partitions_are_pruned_by_functions;
 mod shows_changes;
+mod statement_sets_are_one_plan;
 mod tags_and_branches;
 mod travels_in_time;
 

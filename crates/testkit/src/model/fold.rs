@@ -106,31 +106,55 @@ struct Filling {
     accumulators: BTreeMap<String, Accumulator>,
     /// Whether there is a row, not only what was taken back.
     there: bool,
+    /// What removed the row that was there, until another comes.
+    removal: Option<Row>,
+    /// The records since then that counted.
+    since: Vec<Row>,
 }
 
 fn fill_up(records: &[&Record], groups: &[Group], plain: &[String], removes: bool, blank: &Row) -> Option<Row> {
-    let empty = || Filling { row: blank.clone(), accumulators: BTreeMap::new(), there: false };
+    let empty = || Filling {
+        row: blank.clone(),
+        accumulators: BTreeMap::new(),
+        there: false,
+        removal: None,
+        since: Vec::new(),
+    };
     let mut now = empty();
-    let mut since = 0;
-    for (at, record) in records.iter().enumerate() {
+    for record in records {
+        let removal = now.removal.clone().filter(|_| !now.there);
         if !record.is_retract() {
+            if removal.is_some_and(|removal| groups.iter().any(|group| group.is_before(&record.row, &removal))) {
+                // What belongs before the removal stays removed.
+                continue;
+            }
             now.there = true;
             for column in plain.iter().filter(|c| !record.row[c.as_str()].is_null()) {
                 now.row[column] = record.row[column].clone();
             }
             groups.iter().for_each(|group| group.add(&mut now, &record.row));
-        } else if removes && record.kind == 3 || groups.iter().any(|group| group.take_back(&mut now, record)) {
-            // A removed row starts from nothing.
+        } else if removes && record.kind == 3 || groups.iter().any(|group| group.removes_now(&now, record)) {
+            // A removed row starts from nothing, but what comes later is compared with what removed it.
             now = empty();
-            since = at + 1;
+            now.removal = Some(record.row.clone());
+            groups.iter().for_each(|group| group.move_on(&mut now, &record.row));
+            continue;
+        } else if removal.is_some() {
+            continue;
+        } else {
+            groups.iter().for_each(|group| group.take_back(&mut now, record));
         }
+        now.since.push(record.row.clone());
     }
-    if let [one] = &records[since..] {
-        return now.there.then(|| one.row.clone());
+    let alone = |removal: &Row, one: &Row| groups.iter().all(|group| group.skips(removal) || !group.skips(one));
+    if let (Some(removal), [one]) = (&now.removal, now.since.as_slice())
+        && alone(removal, one)
+    {
+        return Some(one.clone());
     }
-    if let Some(last) = records.last().filter(|_| now.there) {
+    if let Some(last) = now.since.last().filter(|_| now.there).cloned() {
         let known = |c: &String| plain.contains(c) || groups.iter().any(|g| g.has(c));
-        for (column, value) in last.row.iter().filter(|(c, _)| !known(c)) {
+        for (column, value) in last.iter().filter(|(c, _)| !known(c)) {
             now.row[column] = value.clone();
         }
         for (column, accumulator) in now.accumulators {
@@ -148,13 +172,29 @@ impl Group {
             || self.sequence.iter().any(|(s, _)| s == column)
     }
 
+    /// Whether a row has no sequence.
+    fn skips(&self, row: &Row) -> bool {
+        self.sequence.iter().all(|(s, _)| row[s].is_null())
+    }
+
+    fn order(&self, a: &Row, b: &Row) -> Ordering {
+        let orders = self.sequence.iter().map(|(s, kind)| value::order(Some(kind), &a[s], &b[s]));
+        orders.fold(Ordering::Equal, Ordering::then)
+    }
+
     /// Whether the sequence of a row is not less than what was seen; `None` when it has none.
     fn is_newer(&self, now: &Filling, row: &Row) -> Option<bool> {
-        if self.sequence.iter().all(|(s, _)| row[s].is_null()) {
-            return None;
-        }
-        let orders = self.sequence.iter().map(|(s, kind)| value::order(Some(kind), &row[s], &now.row[s]));
-        Some(orders.reduce(Ordering::then)? != Ordering::Less)
+        (!self.skips(row)).then(|| self.order(row, &now.row) != Ordering::Less)
+    }
+
+    /// Whether a row belongs before what removed the one that was there.
+    fn is_before(&self, row: &Row, removal: &Row) -> bool {
+        self.removes && !self.skips(row) && !self.skips(removal) && self.order(row, removal) == Ordering::Less
+    }
+
+    /// Whether a record removes the whole row.
+    fn removes_now(&self, now: &Filling, record: &Record) -> bool {
+        self.removes && record.kind == 3 && self.is_newer(now, &record.row) == Some(true)
     }
 
     fn move_on(&self, now: &mut Filling, row: &Row) {
@@ -175,12 +215,8 @@ impl Group {
         }
     }
 
-    /// Whether the whole row goes.
-    fn take_back(&self, now: &mut Filling, record: &Record) -> bool {
-        let Some(newer) = self.is_newer(now, &record.row) else { return false };
-        if newer && self.removes && record.kind == 3 {
-            return true;
-        }
+    fn take_back(&self, now: &mut Filling, record: &Record) {
+        let Some(newer) = self.is_newer(now, &record.row) else { return };
         for (column, function) in &self.functions {
             function.retract(now.accumulators.entry(column.clone()).or_default(), &record.row[column]);
         }
@@ -188,7 +224,6 @@ impl Group {
             self.move_on(now, &record.row);
             self.plain.iter().for_each(|column| now.row[column] = Value::Null);
         }
-        false
     }
 }
 
@@ -197,8 +232,12 @@ fn aggregate(records: &[&Record], functions: &BTreeMap<String, Function>, remove
     let from = records.iter().rposition(|r| removes && r.kind == 3).map_or(0, |at| at + 1);
     let records = &records[from..];
     let last = records.last()?;
+    if records.iter().all(|r| r.is_retract()) {
+        // What is taken back before there is a row is owed by the row that comes.
+        return None;
+    }
     if let [one] = records {
-        return (!one.is_retract()).then(|| one.row.clone());
+        return Some(one.row.clone());
     }
     let mut row = last.row.clone();
     for (column, function) in functions {

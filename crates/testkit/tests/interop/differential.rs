@@ -50,7 +50,9 @@ impl Key {
 impl Kind<'_> {
     fn schema(&self) -> Value {
         let mut options = Map::new();
-        for (key, value) in [("bucket", "1"), ("write-only", "true")].iter().chain(self.options) {
+        // Java's compactions keep no deletes that order what comes late.
+        let usual = [("bucket", "1"), ("write-only", "true"), ("linn.delete.retention-time", "0 s")];
+        for (key, value) in usual.iter().chain(self.options) {
             options.insert((*key).to_owned(), json!(value));
         }
         let mut fields = vec![json!({ "id": 0, "name": "k", "type": self.key.0 })];

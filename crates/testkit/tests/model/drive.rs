@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
+use crate::difference;
 use crate::read::{Query, check, queries};
 use crate::table::{Layout, Made, Scenario, env, layouts, memory, open};
 
@@ -46,6 +47,8 @@ pub(crate) struct Script {
     layout: Layout,
     steps: Vec<Step>,
     queries: Vec<Query>,
+    /// Which two snapshots are compared.
+    pairs: Vec<[Index; 2]>,
 }
 
 pub(crate) fn scripts() -> impl Strategy<Value = Script> {
@@ -57,11 +60,9 @@ pub(crate) fn scripts() -> impl Strategy<Value = Script> {
         5 => (rows, who).prop_map(|(rows, who)| Step::Write(rows, who)),
         1 => prop::bool::weighted(0.4).prop_map(|full| Step::Compact { full }),
     ];
-    (layouts(), prop::collection::vec(step, 1..9), queries()).prop_map(|(layout, steps, queries)| Script {
-        layout,
-        steps,
-        queries,
-    })
+    let pairs = prop::collection::vec(any::<[Index; 2]>(), 3);
+    (layouts(), prop::collection::vec(step, 1..9), queries(), pairs)
+        .prop_map(|(layout, steps, queries, pairs)| Script { layout, steps, queries, pairs })
 }
 
 /// How many cases are tried: a few, or as many as `PROPTEST_CASES` says.
@@ -80,15 +81,9 @@ pub(crate) fn records(scenario: &Scenario, made: &Made, model: &Model, raws: &[R
     let mut records: Vec<Record> = Vec::new();
     for raw in raws {
         let mut row = made.row(raw.key, &raw.seeds);
-        if scenario.lone && records.iter().any(|r| r.row["k"] == row["k"]) {
-            continue;
-        }
         let mut kind = scenario.kinds[raw.kind.index(scenario.kinds.len())];
         if scenario.only_there && kind % 2 == 1 && !after.has(&row) {
             kind = 0;
-        }
-        if kind % 2 == 1 || after.was_taken_back(&row) {
-            scenario.last.iter().for_each(|(column, value)| _ = row.insert((*column).to_owned(), json!(value)));
         }
         if let Some(column) = made.schema.options.rowkind_field() {
             row.insert(column.to_owned(), json!(KIND_TEXTS[usize::try_from(kind).unwrap()]));
@@ -170,8 +165,7 @@ pub(crate) fn run(scenario: &Scenario, script: &Script) {
                     }
                 }
                 Step::Compact { full } => {
-                    let full = *full || scenario.lone;
-                    let outcome = commit(&table, identifier, table.compact(None, full).await.unwrap()).await;
+                    let outcome = commit(&table, identifier, table.compact(None, *full).await.unwrap()).await;
                     assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
                     visible = model.rows();
                     if let Some(writer) = &mut writer {
@@ -195,6 +189,11 @@ pub(crate) fn run(scenario: &Scenario, script: &Script) {
             writer.close().await.unwrap();
         }
         let merging = if made.vectors { Some(with("deletion-vectors.merge-on-read")) } else { None };
+        for pair in script.pairs.iter().filter(|_| expected.len() > 1) {
+            let [a, b] = pair.each_ref().map(|index| index.index(expected.len()));
+            let ((from, _, before), (to, _, after)) = (&expected[a.min(b)], &expected[a.max(b)]);
+            difference::check(&table, &made, &model, (*from, before), (*to, after)).await;
+        }
         for (id, seen, all) in expected {
             let snapshot = Snapshots::new(&table).get(id).await.unwrap();
             check(&table, &made, &model, Arc::clone(&snapshot), &seen, &script.queries).await;

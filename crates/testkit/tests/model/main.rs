@@ -4,7 +4,9 @@
 
 mod columns_are_aggregated;
 mod damage_is_found;
+mod difference;
 mod drive;
+mod every_timing_gives_one_answer;
 mod faults_between_changelog_and_commit;
 mod key;
 mod killed_in_mid_compaction;

@@ -48,37 +48,22 @@ pub(crate) struct Scenario {
     pub(crate) options: Vec<(&'static str, &'static str)>,
     /// Row kinds that occur.
     pub(crate) kinds: &'static [i8],
-    /// Whether merges of newer records without the older ones lose something, so that a commit has one record of a
-    /// key and compactions take all (book: merge engines).
-    pub(crate) lone: bool,
     /// Whether only rows that are there are taken back.
     pub(crate) only_there: bool,
-    /// Columns that order records, and their value from the first delete of a key on: a delete with a smaller one
-    /// would count until some compaction drops it (cases: S8).
-    pub(crate) last: Vec<(&'static str, i32)>,
 }
 
 impl Scenario {
     pub(crate) fn new(columns: Vec<Column>, options: &[(&'static str, &'static str)]) -> Self {
         let options = options.to_vec();
-        Self { columns, options, kinds: &[0, 2], lone: false, only_there: false, last: Vec::new() }
+        Self { columns, options, kinds: &[0, 2], only_there: false }
     }
 
     pub(crate) fn kinds(self, kinds: &'static [i8]) -> Self {
         Self { kinds, ..self }
     }
 
-    pub(crate) fn lone(self) -> Self {
-        Self { lone: true, ..self }
-    }
-
     pub(crate) fn only_there(self) -> Self {
         Self { only_there: true, ..self }
-    }
-
-    pub(crate) fn last(mut self, column: &'static str, value: i32) -> Self {
-        self.last.push((column, value));
-        self
     }
 
     fn has(&self, key: &str, value: &str) -> bool {
@@ -170,9 +155,7 @@ impl Layout {
         if self.lookup_files {
             set("lookup.remote-file.enabled", "true");
         }
-        // A compaction of the newest files alone is what such a scenario must not see.
-        let alone = scenario.lone && producer != "lookup" && !vectors;
-        set("num-sorted-run.compaction-trigger", &if alone { 100 } else { self.trigger }.to_string());
+        set("num-sorted-run.compaction-trigger", &self.trigger.to_string());
         if self.few_runs {
             set("sort-spill-threshold", "2");
         }

@@ -117,7 +117,7 @@ impl Settings {
             schema_id: self.table.schema().id,
             level: self.level,
             extra_files: Vec::new(),
-            creation_time: Some(env.clock.now_millis().saturating_add(env.clock.local_offset_millis())),
+            creation_time: Some(env.clock.local_millis(env.clock.now_millis())),
             delete_row_count: Some(0),
             embedded_index: None,
             file_source: Some(self.source),

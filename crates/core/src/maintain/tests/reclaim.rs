@@ -154,3 +154,40 @@ async fn what_was_brought_back_is_kept() {
     h.table.delete_tag(&done.tag.unwrap()).await.unwrap();
     assert_eq!((h.data(), h.check().await), (there, Vec::new()));
 }
+
+/// A changelog that outlives its snapshot keeps the lists of data only where new files are the changelog.
+#[tokio::test]
+async fn regress_a_tag_leaves_nothing_behind_where_changelogs_live_longer() {
+    for producer in ["none", "input", "lookup"] {
+        let decoupled = [("changelog-producer", producer), ("changelog.num-retained.max", "100")];
+        let mut h = History::new(&decoupled).await;
+        h.commit_changelog(&["a"], if producer == "input" { &["changelog-1"] } else { &[] }).await;
+        h.compact(&["a"], &["e"]).await;
+        h.tag("t", 2).await;
+        h.commit(&["b"], &[]).await;
+        h.compact(&["e", "b"], &["f"]).await;
+        h.commit(&["c"], &[]).await;
+        let mut options = keep("1").to_vec();
+        options.extend(decoupled);
+        h.expire(&options).await;
+        assert!(h.data().contains(&"e".to_owned()), "{producer}");
+        h.fresh().delete_tag("t").await.unwrap();
+        let stays: &[&str] = match producer {
+            // New files are what readers of changes are told.
+            "none" => &["a", "b", "c", "f"],
+            "input" => &["c", "changelog-1", "f"],
+            _ => &["c", "f"],
+        };
+        assert_eq!(h.data(), stays, "{producer}");
+        if producer != "none" {
+            assert_eq!(h.check().await, Vec::<String>::new(), "{producer}");
+        }
+        // With the last changelogs goes what they kept.
+        let table = h.fresh();
+        let expiry = ChangelogExpiry::new(&table);
+        let all = expiry.all().await.unwrap();
+        expiry.run(&all).await.unwrap();
+        assert_eq!(h.data(), ["c", "f"], "{producer}");
+        assert_eq!(h.check().await, Vec::<String>::new(), "{producer}");
+    }
+}

@@ -39,7 +39,7 @@ async fn the_earliest_snapshot_can_be_set_behind_a_gap() {
 #[tokio::test]
 async fn partitions_are_marked_done() {
     let h = History::of(schema(true, false, &[("bucket", "-1")]), |store| store).await;
-    let one = |value: &str| vec![("p".to_owned(), value.to_owned())];
+    let one = |value: &str| vec![("p".to_owned(), Some(value.to_owned()))];
     assert_eq!(
         mark_done(&h.table, &[one("1"), one("07")], &HttpPost::default()).await.unwrap(),
         ["db.db/t/p=1/_SUCCESS", "db.db/t/p=7/_SUCCESS"]
@@ -49,7 +49,7 @@ async fn partitions_are_marked_done() {
     mark_done(&h.table, &[one("1")], &HttpPost::default()).await.unwrap();
     let mark = SuccessFile::from_json(&h.store.read("db.db/t/p=1/_SUCCESS", None).await.unwrap()).unwrap();
     assert_eq!(mark, SuccessFile { creation_time: first, modification_time: first + 5 });
-    for bad in [vec![], one("x"), vec![("q".to_owned(), "1".to_owned())]] {
+    for bad in [vec![], one("x"), vec![("q".to_owned(), Some("1".to_owned()))]] {
         assert_eq!(
             mark_done(&h.table, &[one("2"), bad], &HttpPost::default()).await.unwrap_err().kind(),
             ErrorKind::Invalid

@@ -57,7 +57,7 @@ async fn history() -> History {
 async fn a_server_is_told_after_the_mark_is_there() {
     let h = history().await;
     let (url, posted) = server("200 OK", r#"{"result":"success"}"#).await;
-    let done = [vec![("p".to_owned(), "1".to_owned())], vec![("p".to_owned(), "07".to_owned())]];
+    let done = [vec![("p".to_owned(), Some("1".to_owned()))], vec![("p".to_owned(), Some("07".to_owned()))]];
     let table = telling(&h, "success-file,http-report", &url, Some("a=b"));
     assert_eq!(
         mark_done(&table, &done, &HttpPost::default()).await.unwrap(),
@@ -73,7 +73,7 @@ async fn a_server_is_told_after_the_mark_is_there() {
 #[tokio::test]
 async fn a_server_that_does_not_understand_is_an_error() {
     let h = history().await;
-    let done = [vec![("p".to_owned(), "1".to_owned())]];
+    let done = [vec![("p".to_owned(), Some("1".to_owned()))]];
     for (status, answer) in [
         ("200 OK", r#"{"result":"FAILED"}"#),
         ("200 OK", "{}"),

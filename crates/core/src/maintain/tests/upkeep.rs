@@ -136,7 +136,7 @@ async fn partitioned(options: &[(&str, &str)]) -> History {
 }
 
 fn days(partitions: &[PartitionSummary]) -> Vec<String> {
-    partitions.iter().map(|partition| partition.values[0].clone().unwrap()).collect()
+    partitions.iter().map(|partition| partition.name.split_once('=').unwrap().1.to_owned()).collect()
 }
 
 #[tokio::test]

@@ -10,7 +10,8 @@ use crate::merge::source::Record;
 pub(crate) struct Deduplicate;
 
 impl MergeEngine for Deduplicate {
-    fn merge(&mut self, group: &[Record]) -> Result<Option<Verdict>> {
-        Ok(group.last().map(|&base| Verdict { base, kind: base.kind, folded: None }))
+    fn merge(&mut self, group: &[Record], merged: &mut Vec<Verdict>) -> Result<()> {
+        merged.extend(group.last().map(|&base| Verdict::as_is(base)));
+        Ok(())
     }
 }

@@ -18,10 +18,11 @@ impl FirstRow {
 }
 
 impl MergeEngine for FirstRow {
-    fn merge(&mut self, group: &[Record]) -> Result<Option<Verdict>> {
+    fn merge(&mut self, group: &[Record], merged: &mut Vec<Verdict>) -> Result<()> {
         if group.iter().any(|r| is_retract(r.kind)) {
             return Err(Self::refusal());
         }
-        Ok(group.first().map(|&base| Verdict { base, kind: base.kind, folded: None }))
+        merged.extend(group.first().map(|&base| Verdict::as_is(base)));
+        Ok(())
     }
 }

@@ -3,10 +3,15 @@
 //! An engine writes selections, not rows: which source row the merged row is based on, and for which columns the
 //! value comes from another row, is null, or was computed. A key with a single record never reaches the engine: the
 //! record stays as it is, row kind included (cases: M13).
+//!
+//! Where older records may lie elsewhere a group may come to several rows, which mean with any older and any newer records
+//! what the group means ([`apart`]).
 
 mod aggregate;
+mod apart;
 mod deduplicate;
 mod first;
+mod group;
 mod partial;
 
 use arrow_array::ArrayRef;
@@ -14,9 +19,11 @@ use linn_format::Result;
 use linn_format::types::RowKind;
 
 pub(crate) use aggregate::{Aggregate, AggregatePlan};
+pub(crate) use apart::Sequence;
 pub(crate) use deduplicate::Deduplicate;
 pub(crate) use first::FirstRow;
-pub(crate) use partial::{GroupPlan, PartialPlan, PartialUpdate};
+pub(crate) use group::GroupPlan;
+pub(crate) use partial::{PartialPlan, PartialUpdate};
 
 use super::beside::Columns;
 use super::function::{Computed, Unfolded};
@@ -31,6 +38,24 @@ pub(crate) struct Verdict {
     pub(crate) kind: i8,
     /// Number of the key among those whose cells [`MergeEngine::settle`] gives; `None` when the base stands as it is.
     pub(crate) folded: Option<u32>,
+}
+
+impl Verdict {
+    /// A record that stands as it is.
+    pub(crate) fn as_is(base: Record) -> Self {
+        Self { base, kind: base.kind, folded: None }
+    }
+}
+
+/// What a merge sees of the records of its keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All that are older than the newest one that takes part.
+    Whole,
+    /// Some; older ones may lie elsewhere, and others may come between them by their user sequence.
+    Part,
+    /// Some; older ones may lie elsewhere, and what comes between them is taken for older than all of them.
+    Newest,
 }
 
 /// Merges groups of records with equal keys.
@@ -48,8 +73,9 @@ pub(crate) trait MergeEngine: Send {
     /// Only the sources at `keep` (ascending) remain, renumbered.
     fn retain_sources(&mut self, _keep: &[usize]) {}
 
-    /// Merges at least two records in order (user sequence, sequence number, run: oldest first). `None` when no row remains.
-    fn merge(&mut self, group: &[Record]) -> Result<Option<Verdict>>;
+    /// Merges at least two records in order (user sequence, sequence number, run: oldest first) and appends the rows that
+    /// they come to, oldest first. Of [`Extent::Whole`] there is one at the most.
+    fn merge(&mut self, group: &[Record], merged: &mut Vec<Verdict>) -> Result<()>;
 
     /// The cells of the keys that were folded since the last call, of each selection. They are made column by column, so
     /// that what differs from column to column is decided once for many keys.
@@ -67,5 +93,11 @@ pub(crate) struct Settled {
     pub(crate) computed: Option<Computed>,
 }
 
+/// The kind of the row that is made of several retractions: a `-D` only where all are, as it may remove the row.
+pub(crate) fn kind_of_retractions(records: &[Record]) -> i8 {
+    if records.iter().all(|record| record.kind == DELETE) { DELETE } else { UPDATE_BEFORE }
+}
+
 pub(crate) const INSERT: i8 = RowKind::Insert as i8;
+pub(crate) const UPDATE_BEFORE: i8 = RowKind::UpdateBefore as i8;
 pub(crate) const DELETE: i8 = RowKind::Delete as i8;

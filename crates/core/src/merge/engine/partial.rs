@@ -1,35 +1,19 @@
 //! `partial-update`: each column keeps its last non-null value, or follows its sequence group (spec: features.md B2).
 //!
-//! A sequence group replaces all its columns, nulls included, when a record's sequence tuple is not less than the one
-//! seen so far; a record whose tuple is all null leaves the group alone. After a removal a later insert starts from
-//! nothing (a single one stays as it is), just as if a compaction had dropped the removal in between. A retraction fills nothing in, and retractions
-//! alone become one that takes back what all of them do, so that it does not matter which of them were merged before
-//! they meet their row.
-
-use std::cmp::Ordering;
+//! After a removal a later insert starts from nothing (a single one stays as it is), just as if a compaction had dropped the
+//! removal in between. Where a sequence group removes the row, its order counts: what belongs before the removal stays
+//! removed, however late it comes. A retraction fills nothing in, and retractions alone become one that takes back what all
+//! of them do, so that it does not matter which of them were merged before they meet their row.
 
 use arrow_array::ArrayRef;
-use linn_format::types::DataField;
 use linn_format::{Error, Result};
 
-use super::{DELETE, INSERT, MergeEngine, Settled, Verdict};
+use super::apart::{Apart, ApartPlan, Sequence};
+use super::group::{Group, GroupPlan};
+use super::{DELETE, Extent, INSERT, MergeEngine, Settled, Verdict, kind_of_retractions};
 use crate::merge::beside::Columns;
-use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Unfolded};
-use crate::merge::key::{KeyEncoder, Keys};
-use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract, retain};
-
-/// One sequence group, as far as a merge reads it.
-#[derive(Debug)]
-pub(crate) struct GroupPlan {
-    /// Sequence columns in the order they are compared, with their fields.
-    pub(crate) sequence: Vec<(usize, DataField)>,
-    /// Protected columns without a function.
-    pub(crate) protected: Vec<usize>,
-    /// Protected columns with a function.
-    pub(crate) functions: Vec<FunctionPlan>,
-    /// Whether a `-D` of this group removes the whole row.
-    pub(crate) removes: bool,
-}
+use crate::merge::function::{Fold, Folds, FunctionPlan, Unfolded};
+use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract};
 
 /// What the engine needs to know of a table, fixed for a merge.
 #[derive(Debug)]
@@ -42,6 +26,15 @@ pub(crate) struct PartialPlan {
     pub(crate) grouped: bool,
     /// `partial-update.remove-record-on-delete`.
     pub(crate) remove_on_delete: bool,
+    /// The user sequence.
+    pub(crate) sequence: Sequence,
+}
+
+impl PartialPlan {
+    /// Whether what is taken back before there is a row is remembered.
+    pub(crate) fn has_debts(&self) -> bool {
+        self.groups.iter().flat_map(|group| &group.functions).any(FunctionPlan::has_debts)
+    }
 }
 
 /// The engine of `merge-engine=partial-update`.
@@ -53,49 +46,52 @@ pub(crate) struct PartialUpdate {
     groups: Vec<Group>,
     grouped: bool,
     remove_on_delete: bool,
+    /// Where records stay apart; `None` where everything takes part.
+    apart: Option<Apart>,
+    /// Where the slices of a key begin; only there to be used again.
+    starts: Vec<usize>,
+    /// The records of a key that others do not cover; only there to be used again.
+    uncovered: Vec<Record>,
+    /// Whether a record may cover another.
+    covers: bool,
 }
+
+/// Newer records of a key at most that are asked whether they cover an older one.
+const COVERING: usize = 8;
 
 struct Plain {
     column: usize,
     nulls: Nulls,
 }
 
-struct Group {
-    sequence: Vec<usize>,
-    sequence_nulls: Vec<Nulls>,
-    encoder: KeyEncoder,
-    keys: Vec<Keys>,
-    protected: Vec<usize>,
-    functions: Vec<Aggregated>,
-    removes: bool,
-    /// The record that the sequence columns come from; none when they are null.
-    latest: Option<Pick>,
-    value: Cell,
-    /// Both, of the keys since the last chunk.
-    latests: Vec<Cell>,
-    values: Vec<Cell>,
-    /// What the functions fold, of these keys.
-    folds: Folds,
-    /// The same without deletes that came too late to remove the row; empty where none removes one.
-    timely: Folds,
-}
-
-struct Aggregated {
-    column: usize,
-    function: Box<dyn Function>,
-    takes_back: bool,
+/// The removal that the records of a key go on from, if any.
+#[derive(Default)]
+struct Removed {
+    by: Option<Record>,
+    /// Records that counted since then, and the last of them.
+    since: usize,
+    last: Option<Record>,
 }
 
 impl PartialUpdate {
     /// An engine that follows a plan.
-    pub(crate) fn new(plan: &PartialPlan) -> Result<Self> {
+    pub(crate) fn new(plan: &PartialPlan, extent: Extent) -> Result<Self> {
         let plain = plan.plain.iter().map(|&column| Plain { column, nulls: Nulls::default() }).collect();
+        // Without a user sequence nothing comes between the records of a slice, and the last value is the last.
+        let sequence = if extent == Extent::Part { plan.sequence.clone() } else { Sequence::new() };
+        let plain_columns = plan.plain.iter().map(|&column| (column, false));
+        let filled = if sequence.is_empty() { Vec::new() } else { plain_columns.collect() };
+        let apart = ApartPlan { filled, sequence, ..ApartPlan::default() };
         Ok(Self {
             plain,
             folds: Folds::default(),
             groups: plan.groups.iter().map(Group::new).collect::<Result<_>>()?,
             grouped: plan.grouped,
             remove_on_delete: plan.remove_on_delete,
+            apart: if extent == Extent::Whole { None } else { Some(Apart::new(&apart)?) },
+            starts: Vec::new(),
+            uncovered: Vec::new(),
+            covers: plan.groups.iter().any(|g| g.removes) && plan.groups.iter().all(|g| g.functions.is_empty()),
         })
     }
 
@@ -104,25 +100,15 @@ impl PartialUpdate {
         self.groups.iter_mut().for_each(Group::reset);
     }
 
-    /// Retractions and nothing else: columns are those of the last one, functions gather what is taken back.
-    fn take_together(&mut self, last: Pick) {
-        self.folds.push(Fold::Retract(last));
-        for group in &mut self.groups {
-            group.value = Cell::Pick(last);
-            group.folds.give_back();
-            group.timely.give_back();
-        }
-    }
-
     fn add(&mut self, pick: Pick) {
         self.folds.push(Fold::Add(pick));
         self.groups.iter_mut().for_each(|g| g.add(pick));
     }
 
-    /// Takes a retraction back; true when it removes the whole row.
-    fn retract(&mut self, record: Record) -> Result<bool> {
+    /// Whether a retraction removes the whole row.
+    fn is_removal(&self, record: Record) -> Result<bool> {
         if self.grouped {
-            return Ok(self.groups.iter_mut().any(|g| g.retract(record)));
+            return Ok(self.groups.iter().any(|group| group.is_removal(record)));
         }
         if self.remove_on_delete {
             return Ok(record.kind == DELETE);
@@ -137,6 +123,95 @@ impl PartialUpdate {
              define sequence groups",
         )
     }
+
+    /// Leaves out additions that cannot be told from the result, whatever older records there are: a newer one has all of
+    /// their columns, in their order or later. Where groups remove rows, few records could be one otherwise.
+    fn leave_covered_out(&self, records: &[Record], uncovered: &mut Vec<Record>) {
+        uncovered.clear();
+        let mut stretch = 0;
+        for &record in records.iter().rev() {
+            let newer = uncovered.get(stretch..).unwrap_or_default();
+            if is_retract(record.kind) {
+                stretch = uncovered.len() + 1;
+            } else if newer.iter().rev().take(COVERING).any(|newer| self.is_covered(record.pick, newer.pick)) {
+                continue;
+            }
+            uncovered.push(record);
+        }
+        uncovered.reverse();
+    }
+
+    fn is_covered(&self, pick: Pick, by: Pick) -> bool {
+        self.groups.iter().all(|group| group.is_covered(pick, by))
+            && self.plain.iter().all(|plain| plain.nulls.is_null(pick) || !plain.nulls.is_null(by))
+    }
+
+    /// The row is gone; what comes later is compared with what removed it.
+    fn remove(&mut self, removal: Record) {
+        self.reset();
+        self.groups.iter_mut().for_each(|group| group.start_after(removal.pick));
+    }
+
+    /// The row that records come to.
+    fn fold(&mut self, records: &[Record]) -> Result<Option<Verdict>> {
+        let Some(&last) = records.last() else { return Ok(None) };
+        if records.len() == 1 {
+            return Ok(Some(Verdict::as_is(last)));
+        }
+        self.reset();
+        let (mut inserted, mut removed) = (false, Removed::default());
+        for &record in records {
+            let gone = removed.by.filter(|_| !inserted);
+            if is_retract(record.kind) {
+                if self.is_removal(record)? {
+                    self.remove(record);
+                    (inserted, removed) = (false, Removed { by: Some(record), ..Removed::default() });
+                    continue;
+                }
+                // Of a row that is gone nothing can be taken back.
+                if gone.is_some() {
+                    continue;
+                }
+                self.groups.iter_mut().for_each(|group| group.retract(record));
+            } else {
+                if gone.is_some_and(|by| self.groups.iter().any(|g| g.is_before(record.pick, by.pick))) {
+                    continue;
+                }
+                self.add(record.pick);
+                inserted = true;
+            }
+            removed.since += 1;
+            removed.last = Some(record);
+        }
+        Ok(Some(self.verdict(records, last, inserted, &removed)))
+    }
+
+    /// What the records that were folded came to.
+    fn verdict(&mut self, records: &[Record], last: Record, inserted: bool, removed: &Removed) -> Verdict {
+        let mut base = last;
+        match (removed.by, removed.last) {
+            (Some(by), _) if !inserted => return Verdict::as_is(by),
+            (Some(by), Some(one)) => {
+                base = one;
+                let stands = |group: &Group| group.skips(by.pick) || !group.skips(one.pick);
+                if removed.since == 1 && self.groups.iter().all(stands) {
+                    // Alone it stays as it is, as if a compaction had dropped the removal before it came.
+                    self.reset();
+                    return Verdict::as_is(one);
+                }
+            }
+            _ => {}
+        }
+        if !inserted {
+            // Retractions and nothing else.
+            self.folds.reopen();
+            self.folds.push(Fold::Retract(base.pick));
+            self.groups.iter_mut().for_each(|group| group.take_together(base.pick));
+        }
+        self.groups.iter_mut().for_each(Group::close);
+        let kind = if inserted { INSERT } else { kind_of_retractions(records) };
+        Verdict { base, kind, folded: Some(self.folds.close()) }
+    }
 }
 
 impl Plain {
@@ -150,179 +225,79 @@ impl Plain {
     }
 }
 
-impl Aggregated {
-    fn new(plan: &FunctionPlan) -> Result<Self> {
-        Ok(Self { column: plan.column, function: plan.build()?, takes_back: plan.refusal().is_none() })
+/// Whether a record can be one with those of a slice, the oldest of which it would precede: begins a slice with `begins`.
+/// Where a group removes rows, records before and after a removal must not be one, wherever that lies.
+fn bind(groups: &mut [Group], slice: &mut Option<Record>, record: Record, begins: bool) -> bool {
+    if begins {
+        *slice = Some(record);
+        groups.iter_mut().for_each(|group| group.begin(record));
+        return true;
     }
-}
-
-impl Group {
-    fn new(plan: &GroupPlan) -> Result<Self> {
-        let sequence: Vec<usize> = plan.sequence.iter().map(|(c, _)| *c).collect();
-        let fields: Vec<&DataField> = plan.sequence.iter().map(|(_, f)| f).collect();
-        Ok(Self {
-            encoder: KeyEncoder::new(sequence.clone(), &fields, false)?,
-            sequence_nulls: sequence.iter().map(|_| Nulls::default()).collect(),
-            sequence,
-            keys: Vec::new(),
-            protected: plan.protected.clone(),
-            functions: plan.functions.iter().map(Aggregated::new).collect::<Result<_>>()?,
-            removes: plan.removes,
-            latest: None,
-            value: Cell::Null,
-            latests: Vec::new(),
-            values: Vec::new(),
-            folds: Folds::default(),
-            timely: Folds::default(),
-        })
-    }
-
-    fn reset(&mut self) {
-        self.latest = None;
-        self.value = Cell::Null;
-        self.folds.reopen();
-        self.timely.reopen();
-    }
-
-    /// Notes what the records of a key came to.
-    fn close(&mut self) {
-        self.latests.push(self.latest.map_or(Cell::Null, Cell::Pick));
-        self.values.push(self.value);
-        self.folds.close();
-        self.timely.close();
-    }
-
-    fn push(&mut self, step: Fold) {
-        self.folds.push(step);
-        if self.removes {
-            self.timely.push(step);
-        }
-    }
-
-    /// A late delete of a group that removes rows is taken back by the functions that can; the others keep what they have, as
-    /// nobody could have refused it when it was written.
-    fn settle(&mut self, columns: Columns, settled: &mut Vec<Settled>) -> Result<(), Unfolded> {
-        let picked = [std::mem::take(&mut self.latests), std::mem::take(&mut self.values)];
-        settled.extend(picked.map(|cells| Settled { cells, computed: None }));
-        let (removes, folds, timely) = (self.removes, &self.folds, &self.timely);
-        settled.extend(columns.map(&mut self.functions, |aggregated| {
-            let all = aggregated.takes_back || !removes;
-            aggregated.function.settle(if all { folds } else { timely })
-        })?);
-        self.folds.clear();
-        self.timely.clear();
-        Ok(())
-    }
-
-    fn skips(&self, pick: Pick) -> bool {
-        self.sequence_nulls.iter().all(|n| n.is_null(pick))
-    }
-
-    /// Whether the sequence tuple of a record is not less than the latest one.
-    fn is_newer(&self, pick: Pick) -> bool {
-        self.latest.is_none_or(|latest| {
-            let new = &self.keys[pick.source as usize];
-            let old = &self.keys[latest.source as usize];
-            new.compare(pick.row as usize, old, latest.row as usize) != Ordering::Less
-        })
-    }
-
-    fn add(&mut self, pick: Pick) {
-        if self.skips(pick) {
-            return;
-        }
-        if self.is_newer(pick) {
-            self.latest = Some(pick);
-            self.value = Cell::Pick(pick);
-            self.push(Fold::Add(pick));
-        } else {
-            self.push(Fold::AddLate(pick));
-        }
-    }
-
-    fn retract(&mut self, record: Record) -> bool {
-        if self.skips(record.pick) {
+    let Some(newest) = *slice else { return false };
+    if groups.iter().any(|group| group.removes) {
+        let retracts = is_retract(record.kind) || is_retract(newest.kind);
+        let same = |group: &Group| !group.removes || group.is_same(record.pick, newest.pick);
+        if retracts || !groups.iter().all(same) {
             return false;
         }
-        if self.is_newer(record.pick) {
-            if self.removes && record.kind == DELETE {
-                return true;
-            }
-            self.latest = Some(record.pick);
-            self.value = Cell::Null;
-        } else if self.removes && record.kind == DELETE {
-            self.folds.push(Fold::Retract(record.pick));
-            return false;
-        }
-        self.push(Fold::Retract(record.pick));
-        false
     }
+    let joins = groups.iter().all(|group| group.joins(record));
+    if joins {
+        groups.iter_mut().for_each(|group| group.join(record));
+    }
+    joins
 }
 
 impl MergeEngine for PartialUpdate {
     fn selections(&self) -> Vec<Vec<usize>> {
-        let mut selections: Vec<Vec<usize>> = self.plain.iter().map(|p| vec![p.column]).collect();
-        for group in &self.groups {
-            selections.push(group.sequence.clone());
-            selections.push(group.protected.clone());
-            selections.extend(group.functions.iter().map(|f| vec![f.column]));
-        }
-        selections
+        let plain = self.plain.iter().map(|p| vec![p.column]);
+        plain.chain(self.groups.iter().flat_map(Group::selections)).collect()
     }
 
     fn add_source(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
         for plain in &mut self.plain {
             plain.nulls.push(&columns[plain.column]);
         }
-        for group in &mut self.groups {
-            for (nulls, &column) in group.sequence_nulls.iter_mut().zip(&group.sequence) {
-                nulls.push(&columns[column]);
-            }
-            group.keys.push(group.encoder.encode(columns, rows)?);
-            for aggregated in &mut group.functions {
-                aggregated.function.add_source(&columns[aggregated.column])?;
-            }
+        if let Some(apart) = &mut self.apart {
+            apart.add_source(columns, rows)?;
         }
-        Ok(())
+        self.groups.iter_mut().try_for_each(|group| group.add_source(columns, rows))
     }
 
     fn retain_sources(&mut self, keep: &[usize]) {
         self.plain.iter_mut().for_each(|p| p.nulls.retain(keep));
-        for group in &mut self.groups {
-            group.sequence_nulls.iter_mut().for_each(|n| n.retain(keep));
-            retain(&mut group.keys, keep);
-            group.functions.iter_mut().for_each(|f| f.function.retain_sources(keep));
+        if let Some(apart) = &mut self.apart {
+            apart.retain_sources(keep);
         }
+        self.groups.iter_mut().for_each(|group| group.retain_sources(keep));
     }
 
-    fn merge(&mut self, group: &[Record]) -> Result<Option<Verdict>> {
-        self.reset();
-        let Some(&first) = group.first() else { return Ok(None) };
-        let (mut base, mut inserted) = (first, false);
-        let mut removed: Option<(usize, Record)> = None;
-        for (at, &record) in group.iter().enumerate() {
-            base = record;
-            if !is_retract(record.kind) {
-                self.add(record.pick);
-                inserted = true;
-            } else if self.retract(record)? {
-                self.reset();
-                (removed, inserted) = (Some((at, record)), false);
-            }
+    fn merge(&mut self, group: &[Record], merged: &mut Vec<Verdict>) -> Result<()> {
+        if self.apart.is_none() {
+            merged.extend(self.fold(group)?);
+            return Ok(());
         }
-        match removed {
-            // Alone it stays as it is, as if a compaction had dropped the removal before it came.
-            Some((at, _)) if inserted && at + 2 == group.len() => {
-                self.reset();
-                return Ok(Some(Verdict { base, kind: base.kind, folded: None }));
-            }
-            _ if inserted => {}
-            Some((_, base)) => return Ok(Some(Verdict { base, kind: DELETE, folded: None })),
-            None => self.take_together(base.pick),
+        let removes = !self.grouped && self.remove_on_delete;
+        let removed = group.iter().rposition(|record| removes && record.kind == DELETE);
+        merged.extend(removed.and_then(|at| group.get(at)).map(|&record| Verdict::as_is(record)));
+        let live = &group[removed.map_or(0, |at| at + 1)..];
+        let mut uncovered = std::mem::take(&mut self.uncovered);
+        if self.covers {
+            self.leave_covered_out(live, &mut uncovered);
         }
-        self.groups.iter_mut().for_each(Group::close);
-        let folded = Some(self.folds.close());
-        Ok(Some(Verdict { base, kind: if inserted { INSERT } else { DELETE }, folded }))
+        let live = if self.covers { uncovered.as_slice() } else { live };
+        let Some(apart) = &mut self.apart else { return Ok(()) };
+        let (mut starts, mut slice) = (std::mem::take(&mut self.starts), None);
+        let groups = &mut self.groups;
+        let bound = groups.iter().any(Group::binds_additions);
+        apart.starts(live, &mut starts, bound, |record, begins| bind(groups, &mut slice, record, begins));
+        for (at, &start) in starts.iter().enumerate() {
+            let end = starts.get(at + 1).copied().unwrap_or(live.len());
+            merged.extend(self.fold(&live[start..end])?);
+        }
+        self.starts = starts;
+        self.uncovered = uncovered;
+        Ok(())
     }
 
     fn settle(&mut self, columns: Columns) -> Result<Vec<Settled>, Unfolded> {

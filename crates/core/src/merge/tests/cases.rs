@@ -166,8 +166,10 @@ fn m13_retractions() {
     };
     check("sum", &[(UB, int(10))], (UB, int(10)));
     check("sum", &[(UB, int(10)), (UA, int(4))], (I, int(-6)));
-    check("sum", &[(UB, int(5)), (UB, None)], (I, int(-5)));
-    check("product", &[(UB, int(5)), (UB, int(2))], (I, None));
+    // Retractions alone are no row.
+    check("sum", &[(UB, int(5)), (UB, None)], (UB, int(5)));
+    check("sum", &[(D, int(7)), (D, int(2)), (I, int(20))], (I, int(11)));
+    check("product", &[(UB, int(5)), (UB, int(2))], (UB, int(2)));
     check("product", &[(I, int(6)), (UB, int(2))], (I, int(3)));
     check("last_value", &[(I, int(7)), (UB, int(3))], (I, None));
     check("last_non_null_value", &[(I, int(7)), (UB, int(3))], (I, None));

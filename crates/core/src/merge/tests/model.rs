@@ -21,8 +21,8 @@ pub(super) enum Engine {
     FirstRow,
     /// Groups of (sequence columns, protected columns); remove on delete.
     Partial(Vec<(Vec<usize>, Vec<usize>)>, bool),
-    /// Function per column after the key.
-    Aggregate(Vec<Function>),
+    /// Function per column after the key; remove on delete.
+    Aggregate(Vec<Function>, bool),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +53,11 @@ impl Model {
         result
     }
 
+    /// Whether several retractions may be one.
+    pub(super) fn takes_together(&self) -> bool {
+        matches!(self.engine, Engine::Aggregate(..) | Engine::Partial(_, true))
+    }
+
     pub(super) fn order(&self, a: &Row, b: &Row) -> std::cmp::Ordering {
         for &c in &self.sequence {
             let (x, y) = (&a.values[c], &b.values[c]);
@@ -78,7 +83,7 @@ impl Model {
             Engine::Deduplicate => group.pop(),
             Engine::FirstRow => Some(group.swap_remove(0)),
             Engine::Partial(groups, remove) => Some(partial(groups, *remove, &group)),
-            Engine::Aggregate(functions) => Some(aggregate(functions, &group)),
+            Engine::Aggregate(functions, remove) => aggregate(functions, *remove, &group),
         }
     }
 }
@@ -123,37 +128,71 @@ fn partial(groups: &[(Vec<usize>, Vec<usize>)], remove: bool, records: &[Row]) -
     Row { values: row, sequence, kind }
 }
 
-fn aggregate(functions: &[Function], records: &[Row]) -> Row {
-    let mut row = records[records.len() - 1].clone();
+fn aggregate(functions: &[Function], remove: bool, records: &[Row]) -> Option<Row> {
+    let from = records.iter().rposition(|r| remove && r.kind == 3).map_or(0, |at| at + 1);
+    let live = &records[from..];
+    let mut row = live.last()?.clone();
+    if live.len() == 1 || live.iter().all(|r| r.kind % 2 == 1) {
+        return Some(row);
+    }
     row.kind = 0;
     for (i, function) in functions.iter().enumerate() {
-        let values: Vec<Option<Value>> = records.iter().map(|r| r.values[i + 1].clone()).collect();
-        let known: Vec<Value> = values.iter().flatten().cloned().collect();
-        row.values[i + 1] = match function {
-            Function::Last => values[values.len() - 1].clone(),
-            Function::First => values[0].clone(),
-            Function::LastNonNull => known.last().cloned(),
-            Function::FirstNonNull => known.first().cloned(),
-            Function::Max => known.into_iter().max(),
-            Function::Min => known.into_iter().min(),
-            Function::Sum => known
-                .into_iter()
-                .map(|v| match v {
-                    Value::Int(v) => v,
-                    Value::Text(_) => 0,
-                })
-                .reduce(|a, b| a + b)
-                .map(Value::Int),
-            Function::ListAgg => known
-                .into_iter()
-                .map(|v| match v {
-                    Value::Text(t) => t,
-                    Value::Int(v) => v.to_string(),
-                })
-                .filter(|t| !t.is_empty())
-                .reduce(|a, b| format!("{a},{b}"))
-                .map(Value::Text),
-        };
+        let mut acc: Option<Value> = None;
+        for (at, record) in live.iter().enumerate() {
+            let input = record.values[i + 1].clone();
+            acc = match record.kind % 2 {
+                0 => function.add(acc, at == 0, input),
+                _ => function.take_back(acc, input),
+            };
+        }
+        row.values[i + 1] = acc;
     }
-    row
+    Some(row)
+}
+
+fn number(value: Value) -> i64 {
+    match value {
+        Value::Int(v) => v,
+        Value::Text(_) => panic!("no number"),
+    }
+}
+
+fn words(value: Value) -> String {
+    match value {
+        Value::Text(t) => t,
+        Value::Int(v) => v.to_string(),
+    }
+}
+
+impl Function {
+    fn add(self, acc: Option<Value>, first: bool, input: Option<Value>) -> Option<Value> {
+        match (self, acc, input) {
+            (Self::Last, _, input) => input,
+            (Self::First, acc, input) => {
+                if first {
+                    input
+                } else {
+                    acc
+                }
+            }
+            (Self::ListAgg, acc, Some(input)) if words(input.clone()).is_empty() => acc,
+            (_, acc, None) => acc,
+            (_, None, input) => input,
+            (Self::LastNonNull, _, input) => input,
+            (Self::FirstNonNull, acc, _) => acc,
+            (Self::Max, acc, input) => acc.max(input),
+            (Self::Min, acc, input) => acc.min(input),
+            (Self::Sum, Some(a), Some(b)) => Some(Value::Int(number(a) + number(b))),
+            (Self::ListAgg, Some(a), Some(b)) => Some(Value::Text(format!("{},{}", words(a), words(b)))),
+        }
+    }
+
+    fn take_back(self, acc: Option<Value>, input: Option<Value>) -> Option<Value> {
+        match (self, acc, input) {
+            (Self::Sum, acc, Some(input)) => Some(Value::Int(acc.map_or(0, number) - number(input))),
+            (Self::Last, ..) | (Self::LastNonNull, _, Some(_)) => None,
+            (Self::Sum | Self::LastNonNull, acc, None) => acc,
+            _ => panic!("the function takes nothing back"),
+        }
+    }
 }

@@ -105,14 +105,11 @@ async fn run(engine: Engine, wide: bool, format: &str, steps: &[Step]) -> bool {
                 let eager = matches!(step, Step::Write(_));
                 write(if eager { &table } else { &lazy }, &rows).await;
                 if eager {
-                    // A deletion is forgotten once nothing older is left, its sequence with it.
-                    model.retain(|_, (_, deleted)| !*deleted);
                     visible = rows_of(&model);
                 }
             }
             Step::Compact { full } => {
                 commit(&table, table.compact(None, *full).await.unwrap()).await;
-                model.retain(|_, (_, deleted)| !*deleted);
                 visible = rows_of(&model);
                 let left = vectors(&table).await;
                 assert!(!full || left.is_empty(), "a complete compaction leaves {left:?}");

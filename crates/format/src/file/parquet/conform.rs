@@ -53,6 +53,14 @@ pub(super) fn conform(array: &ArrayRef, to: &Arrow) -> Result<ArrayRef> {
         (Arrow::Timestamp(TimeUnit::Nanosecond, _), Arrow::FixedSizeBinary(12)) => int96::encode(array),
         (Arrow::Timestamp(unit, _), Arrow::Decimal128(38, 9)) => wide(array, *unit),
         (Arrow::Timestamp(from, _), Arrow::Timestamp(unit, _)) if from == unit => relabel(array, to),
+        (Arrow::Timestamp(from, _), Arrow::Timestamp(unit, _)) if nanos_of(*from) < nanos_of(*unit) => {
+            // Finer digits are dropped, before 1970 as well.
+            let step = i64::try_from(nanos_of(*unit) / nanos_of(*from)).unwrap_or(i64::MAX);
+            let units = relabel(array, &Arrow::Int64)?
+                .as_primitive::<Int64Type>()
+                .unary::<_, Int64Type>(|v| v.div_euclid(step));
+            relabel(&(Arc::new(units) as ArrayRef), to)
+        }
         (from, to) if scalar(from) && scalar(to) => {
             let strict = CastOptions { safe: false, ..Default::default() };
             arrow_cast::cast_with_options(array, to, &strict).map_err(misfit)
@@ -61,14 +69,18 @@ pub(super) fn conform(array: &ArrayRef, to: &Arrow) -> Result<ArrayRef> {
     }
 }
 
-/// Timestamps of 64 bits as wide ones.
-fn wide(array: &ArrayRef, unit: TimeUnit) -> Result<ArrayRef> {
-    let nanos_of_unit = match unit {
+fn nanos_of(unit: TimeUnit) -> i128 {
+    match unit {
         TimeUnit::Second => NANOS_OF_SECOND,
         TimeUnit::Millisecond => NANOS_OF_SECOND / 1_000,
         TimeUnit::Microsecond => NANOS_OF_SECOND / 1_000_000,
         TimeUnit::Nanosecond => 1,
-    };
+    }
+}
+
+/// Timestamps of 64 bits as wide ones.
+fn wide(array: &ArrayRef, unit: TimeUnit) -> Result<ArrayRef> {
+    let nanos_of_unit = nanos_of(unit);
     let units = relabel(array, &Arrow::Int64)?;
     let nanos = units.as_primitive::<Int64Type>().unary::<_, Decimal128Type>(|v| i128::from(v) * nanos_of_unit);
     Ok(Arc::new(nanos.with_data_type(WIDE_TIMESTAMP)))

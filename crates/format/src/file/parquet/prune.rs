@@ -1,6 +1,7 @@
 //! Leaving out row groups whose statistics rule the filter out.
 //!
-//! A bound is used only where its order is that of our values; where in doubt there is no bound.
+//! A bound is used only where its order is that of our values; where in doubt there is no bound. It is the value that is read,
+//! not the one in the file: that may be finer.
 
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
@@ -94,19 +95,22 @@ fn datum(kind: &Kind, column: &ColumnDescriptor, bytes: &[u8]) -> Option<Datum> 
         (Kind::Double, Physical::DOUBLE) => {
             Some(f64::from_le_bytes(bytes.try_into().ok()?)).filter(|v| !v.is_nan()).map(Datum::Double)
         }
-        (Kind::Char(_) | Kind::Varchar(_), Physical::BYTE_ARRAY) => {
+        (Kind::Char(_) | Kind::Varchar(_), Physical::BYTE_ARRAY) if is_text(column) => {
             Some(Datum::String(std::str::from_utf8(bytes).ok()?.to_owned()))
         }
-        (Kind::Binary(_) | Kind::Varbinary(_), Physical::BYTE_ARRAY) => Some(Datum::Bytes(bytes.to_vec().into())),
+        (Kind::Binary(_) | Kind::Varbinary(_), Physical::BYTE_ARRAY) if is_text(column) => {
+            Some(Datum::Bytes(bytes.to_vec().into()))
+        }
         (Kind::Decimal { precision, scale }, _) if column.type_scale() == i32::from(*scale) => {
             Some(Datum::Decimal { unscaled: unscaled(column, bytes)?, precision: *precision, scale: *scale })
         }
-        (_, Physical::INT32) if !unsigned(column) => int(kind, i32::from_le_bytes(bytes.try_into().ok()?)),
-        (Kind::BigInt, Physical::INT64) if !unsigned(column) => {
+        (_, Physical::INT32) if is_of(kind, column) => int(kind, i32::from_le_bytes(bytes.try_into().ok()?)),
+        (Kind::BigInt, Physical::INT64) if is_of(kind, column) => {
             Some(Datum::BigInt(i64::from_le_bytes(bytes.try_into().ok()?)))
         }
-        (Kind::Timestamp(_) | Kind::LocalZonedTimestamp(_), Physical::INT64) => {
-            timestamp(i64::from_le_bytes(bytes.try_into().ok()?), unit(column)?)
+        (Kind::Timestamp(precision) | Kind::LocalZonedTimestamp(precision), Physical::INT64) => {
+            let found = timestamp(i64::from_le_bytes(bytes.try_into().ok()?), unit(column)?)?;
+            Some(whole(found, *precision))
         }
         _ => None,
     }
@@ -120,6 +124,43 @@ fn int(kind: &Kind, value: i32) -> Option<Datum> {
         Kind::Date => Some(Datum::Date(value)),
         Kind::Time(_) => Some(Datum::Time(value)),
         _ => None,
+    }
+}
+
+/// Whether the values of a column of INT32 or INT64 are those of the kind: no decimals, and times in milliseconds.
+fn is_of(kind: &Kind, column: &ColumnDescriptor) -> bool {
+    match (kind, column.logical_type_ref(), column.converted_type()) {
+        (Kind::Date, Some(LogicalType::Date), _) | (Kind::Date, None, ConvertedType::DATE) => true,
+        (Kind::Time(_), Some(LogicalType::Time(time)), _) => time.unit == TimeUnit::MILLIS,
+        (Kind::Time(_), None, ConvertedType::TIME_MILLIS) => true,
+        (_, Some(LogicalType::Integer(_)), _) => !unsigned(column),
+        (_, None, converted) => {
+            let signed = [ConvertedType::INT_8, ConvertedType::INT_16, ConvertedType::INT_32, ConvertedType::INT_64];
+            converted == ConvertedType::NONE || signed.contains(&converted)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a column of bytes holds texts or bytes, not numbers.
+fn is_text(column: &ColumnDescriptor) -> bool {
+    let converted = column.converted_type();
+    match column.logical_type_ref() {
+        Some(logical) => {
+            matches!(logical, LogicalType::String | LogicalType::Enum | LogicalType::Json | LogicalType::Bson)
+        }
+        None => !matches!(converted, ConvertedType::DECIMAL | ConvertedType::INTERVAL),
+    }
+}
+
+/// The timestamp that a column of this precision reads: digits that it cannot hold are dropped.
+fn whole(value: Datum, precision: u8) -> Datum {
+    match value {
+        Datum::Timestamp { millis, .. } if precision <= 3 => Datum::Timestamp { millis, nanos: 0 },
+        Datum::Timestamp { millis, nanos } if precision <= 6 => {
+            Datum::Timestamp { millis, nanos: nanos / 1_000 * 1_000 }
+        }
+        other => other,
     }
 }
 

@@ -228,6 +228,15 @@ impl Options {
         }
     }
 
+    /// How long deletes stay that order what comes late, in milliseconds.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no duration.
+    pub fn delete_retention_millis(&self) -> Result<i64> {
+        let time = self.duration(&compaction::LINN_DELETE_RETENTION_TIME)?;
+        Ok(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+    }
+
     /// A number that must be at least 1, with a default.
     pub(super) fn positive(&self, def: &OptionDef) -> Result<usize> {
         let value = self.positive_opt(def)?;

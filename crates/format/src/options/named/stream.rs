@@ -112,4 +112,20 @@ impl Options {
     pub fn read_sequence_numbers(&self) -> Result<bool> {
         self.bool(&scan::TABLE_READ_SEQUENCE_NUMBER_ENABLED)
     }
+
+    /// Whether the audit log and the binlog show the snapshot of each change.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no switch.
+    pub fn read_snapshot_ids(&self) -> Result<bool> {
+        self.bool(&scan::LINN_READ_SNAPSHOT_ID)
+    }
+
+    /// Whether the audit log and the binlog show when each change was committed.
+    ///
+    /// # Errors
+    /// `Invalid` for text that is no switch.
+    pub fn read_commit_times(&self) -> Result<bool> {
+        self.bool(&scan::LINN_READ_COMMIT_TIME)
+    }
 }

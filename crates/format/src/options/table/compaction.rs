@@ -92,6 +92,10 @@ options! {
         "linn.compaction.io-limit", Memory, None, [], false,
         "Bytes a second that the compactions of one writer or one job read and write together."
     );
+    LINN_DELETE_RETENTION_TIME = (
+        "linn.delete.retention-time", Duration, Some("1 d"), [], false,
+        "How long a delete holds back rows that a sequence orders before it, though they come later."
+    );
     NUM_LEVELS = ("num-levels", Int, None, [], false, "Number of levels.");
     NUM_SORTED_RUN_COMPACTION_TRIGGER = (
         "num-sorted-run.compaction-trigger", Int, Some("5"), [], false,

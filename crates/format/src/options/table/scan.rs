@@ -23,6 +23,14 @@ options! {
         "Read changes between two times."
     );
     INCREMENTAL_TO_AUTO_TAG = ("incremental-to-auto-tag", Text, None, [], false, "Read changes up to this automatic tag.");
+    LINN_READ_COMMIT_TIME = (
+        "linn.read.commit-time", Bool, Some("false"), [], false,
+        "Show in the audit log and the binlog when each change was committed."
+    );
+    LINN_READ_SNAPSHOT_ID = (
+        "linn.read.snapshot-id", Bool, Some("false"), [], false,
+        "Show in the audit log and the binlog the snapshot of each change."
+    );
     LINN_READ_WIDE_TIMESTAMPS = (
         "linn.read.wide-timestamps", Choice(&["none", "text"]), Some("none"), [], false,
         "Give timestamps of more than six digits as text, which holds years outside of 1677 to 2262 too."

@@ -82,7 +82,7 @@ impl Arguments {
 }
 
 /// `k=v,k=v`.
-pub(super) fn key_values(text: &str) -> Result<Vec<(String, String)>> {
+fn key_values(text: &str) -> Result<Vec<(String, String)>> {
     text.split(',')
         .map(|pair| match pair.split_once('=') {
             Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),

@@ -1,7 +1,8 @@
 //! `sys.create_branch` and its kin.
 
-use linn::Result;
-use linn::core::branch::Branches;
+use futures::StreamExt;
+use linn::core::branch::{Branches, Prefer};
+use linn::{Error, Result};
 
 use super::Procedure;
 use super::answer::success;
@@ -31,7 +32,7 @@ pub(super) const PROCEDURES: &[Procedure] = &[
     },
     Procedure {
         name: "merge_branch",
-        parameters: &["table", "source_branch", "target_branch"],
+        parameters: &["table", "source_branch", "target_branch", "conflicts", "dry_run"],
         run: |session, arguments| Box::pin(merge(session, arguments)),
     },
 ];
@@ -71,6 +72,22 @@ async fn forward(session: &Session, arguments: &Arguments) -> Result<Output> {
 
 async fn merge(session: &Session, arguments: &Arguments) -> Result<Output> {
     let (source, target) = (arguments.require("source_branch")?, arguments.get("target_branch").unwrap_or("main"));
-    branches(session, arguments).await?.merge(source, target).await?;
+    let branches = branches(session, arguments).await?;
+    let prefer = match arguments.get("conflicts") {
+        None => None,
+        Some("ours") => Some(Prefer::Ours),
+        Some("theirs") => Some(Prefer::Theirs),
+        Some(other) => {
+            return Err(Error::invalid(format!("conflicts cannot be settled for {other:?}")).with_hint(
+                "give 'ours', which keeps the rows that are there, or 'theirs', which takes those of the branch",
+            ));
+        }
+    };
+    if arguments.parsed::<bool>("dry_run", "true or false")?.unwrap_or(false) {
+        let conflicts = branches.key_changes(source, target).await?.conflicts(usize::MAX)?;
+        let schema = conflicts.schema();
+        return Ok(Output::Rows { schema, stream: futures::stream::iter([Ok(conflicts)]).boxed() });
+    }
+    branches.merge(source, target, prefer).await?;
     success()
 }

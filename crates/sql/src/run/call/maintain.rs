@@ -1,18 +1,16 @@
 //! `sys.expire_snapshots` and its kin: what makes room, and what repairs.
 
-use std::collections::BTreeMap;
-
 use linn::core::commit::{ManifestCounts, compact_manifests, count_manifests, remove_lost_manifests};
 use linn::core::maintain::{
     ChangelogExpiry, HttpPost, Orphans, Retention, SnapshotExpiry, drop_partitions, expired_partitions, lost_files,
     mark_done, orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
 };
-use linn::format::partition::partition_from_values;
+use linn::format::partition::{PartitionSpec, partition_from_values, partition_specs};
 use linn::{Error, Identifier, Options, Result, SnapshotId, Table};
 
 use super::Procedure;
 use super::answer::{Cell, row, success};
-use super::arguments::{Arguments, key_values};
+use super::arguments::Arguments;
 use crate::run::show::rows;
 use crate::session::{Output, Session};
 
@@ -144,13 +142,7 @@ async fn partitions(session: &Session, arguments: &Arguments) -> Result<Output> 
     }
     let partitions: Vec<_> = expired.iter().map(|partition| partition.partition.clone()).collect();
     drop_partitions(&table, &partitions).await?;
-    let keys = &table.schema().partition_keys;
-    let default = table.options().partition_default_name();
-    let named = expired.iter().map(|partition| {
-        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| default.to_owned());
-        let pairs = keys.iter().zip(&partition.values).map(|(key, text)| format!("{key}={}", value(text)));
-        pairs.collect::<Vec<_>>().join(", ")
-    });
+    let named = expired.into_iter().map(|partition| partition.name);
     rows(&["expired_partitions"], [named.collect()])
 }
 
@@ -259,27 +251,27 @@ fn memory(bytes: u64) -> String {
 }
 
 /// `k=v,k=v;k=v,k=v`.
-fn specs(arguments: &Arguments) -> Result<Vec<Vec<(String, String)>>> {
-    arguments.require("partitions")?.split(';').map(key_values).collect()
+fn specs(arguments: &Arguments, table: &Table) -> Result<Vec<PartitionSpec>> {
+    let fields = table.schema().partition_fields();
+    partition_specs(arguments.require("partitions")?, &fields, table.options().partition_default_name())
 }
 
 async fn done(session: &Session, arguments: &Arguments) -> Result<Output> {
     let table = arguments.table(session, None).await?;
-    mark_done(&table, &specs(arguments)?, &HttpPost::default()).await?;
+    mark_done(&table, &specs(arguments, &table)?, &HttpPost::default()).await?;
     success()
 }
 
 async fn dropped(session: &Session, arguments: &Arguments) -> Result<Output> {
     let table = arguments.table(session, None).await?;
     let fields = table.schema().partition_fields();
-    let specs = specs(arguments)?;
+    let specs = specs(arguments, &table)?;
     // Specs of all keys are checked before anything is dropped; others match by the keys they name.
     for spec in specs.iter().filter(|spec| spec.len() == fields.len()) {
-        partition_from_values(spec, &fields, table.options().partition_default_name())?;
+        partition_from_values(spec, &fields)?;
     }
-    let specs: Vec<BTreeMap<String, String>> = specs.into_iter().map(|spec| spec.into_iter().collect()).collect();
     let committer = table.committer(table.env().ids.uuid());
-    crate::run::insert::finish(committer.drop_partitions(&specs, linn::core::commit::BATCH_IDENTIFIER).await?)?;
+    crate::run::insert::finish(committer.drop_named(specs, linn::core::commit::BATCH_IDENTIFIER).await?)?;
     success()
 }
 

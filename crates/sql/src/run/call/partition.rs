@@ -5,12 +5,11 @@ use std::sync::Arc;
 use datafusion::arrow::array::{AsArray, RecordBatch, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, UInt64Type};
 use linn::core::maintain::partitions;
-use linn::format::partition::partition_from_values;
+use linn::format::partition::{partition_from_values, partition_specs};
 use linn::format::row::{BinaryRow, columns_from_rows};
 use linn::format::types::arrow_schema;
 use linn::{Error, Result, Table};
 
-use super::arguments::key_values;
 use crate::error::ours;
 use crate::session::Session;
 
@@ -32,9 +31,12 @@ pub(super) async fn chosen(
     }
     let fields = table.schema().partition_fields();
     let default = table.options().partition_default_name();
-    let specs = named.iter().flat_map(|text| text.split(';'));
-    let named_ones =
-        specs.map(|spec| partition_from_values(&key_values(spec)?, &fields, default)).collect::<Result<Vec<_>>>()?;
+    let mut named_ones = Vec::new();
+    for text in named {
+        for spec in partition_specs(text, &fields, default)? {
+            named_ones.push(partition_from_values(&spec, &fields)?);
+        }
+    }
     match condition {
         Some(condition) => holding(session, table, condition).await.map(Some),
         None => Ok((!named.is_empty()).then_some(named_ones)),

@@ -7,6 +7,7 @@ mod pages;
 mod prune;
 mod random;
 mod roundtrip;
+mod units;
 
 use std::io::Write;
 use std::ops::Range;
