@@ -46,7 +46,37 @@ impl FilesystemCatalog {
     }
 
     async fn database_exists(&self, name: &str) -> Result<bool> {
-        Ok(name == DEFAULT_DATABASE || self.list_databases().await?.iter().any(|d| d == name))
+        Ok(name == DEFAULT_DATABASE || self.databases().await?.iter().any(|d| d == name))
+    }
+
+    /// The databases that are there, and the default one.
+    async fn databases(&self) -> Result<Vec<String>> {
+        let entries = self.storage().list("").await?;
+        let mut names: Vec<String> = entries
+            .iter()
+            .filter(|e| e.is_dir())
+            .filter_map(|e| last_segment(&e.path).strip_suffix(SUFFIX).map(str::to_owned))
+            .filter(|name| !name.is_empty())
+            .collect();
+        if !names.iter().any(|n| n == DEFAULT_DATABASE) {
+            names.push(DEFAULT_DATABASE.to_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// What is listed must be there; what is created makes the warehouse as well.
+    async fn require_warehouse(&self) -> Result<()> {
+        self.storage().check_root().await.map_err(|e| {
+            let error = match e.kind() {
+                ErrorKind::NotFound => Error::not_found("there is no such warehouse"),
+                ErrorKind::Invalid => Error::invalid("the warehouse is a file, not a folder"),
+                _ => return e,
+            };
+            error.with("warehouse", self.storage().root()).with_hint(
+                "name another one with --warehouse, or create a table or database in it, which makes the folder",
+            )
+        })
     }
 
     async fn require_database(&self, name: &str) -> Result<()> {
@@ -104,18 +134,8 @@ fn last_segment(path: &str) -> &str {
 #[async_trait]
 impl Catalog for FilesystemCatalog {
     async fn list_databases(&self) -> Result<Vec<String>> {
-        let entries = self.storage().list("").await?;
-        let mut names: Vec<String> = entries
-            .iter()
-            .filter(|e| e.is_dir())
-            .filter_map(|e| last_segment(&e.path).strip_suffix(SUFFIX).map(str::to_owned))
-            .filter(|name| !name.is_empty())
-            .collect();
-        if !names.iter().any(|n| n == DEFAULT_DATABASE) {
-            names.push(DEFAULT_DATABASE.to_owned());
-        }
-        names.sort();
-        Ok(names)
+        self.require_warehouse().await?;
+        self.databases().await
     }
 
     async fn create_database(&self, name: &str, if_not_exists: bool) -> Result<()> {
@@ -150,6 +170,7 @@ impl Catalog for FilesystemCatalog {
 
     async fn list_tables(&self, database: &str) -> Result<Vec<String>> {
         Identifier::new(database, "t")?;
+        self.require_warehouse().await?;
         self.require_database(database).await?;
         let entries = self.storage().list(&database_path(database)).await?;
         let mut names = Vec::new();
@@ -168,6 +189,7 @@ impl Catalog for FilesystemCatalog {
     async fn table(&self, id: &Identifier) -> Result<Table> {
         let base = id.base();
         let Some(schema) = self.schema(&base).await? else {
+            self.require_warehouse().await?;
             self.require_database(&id.database).await?;
             return Err(self.missing(id));
         };

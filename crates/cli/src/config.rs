@@ -167,6 +167,7 @@ mod tests {
             output: crate::args::OutputFormat::Table,
             max_rows: None,
             no_pager: true,
+            decimal_as: crate::output::Decimals::Number,
             no_progress: true,
             no_color: true,
             quiet: false,

@@ -10,7 +10,7 @@ use linn_sql::Session;
 
 use crate::args::{Global, OutputFormat};
 use crate::config::{Config, key_value};
-use crate::output::set_view;
+use crate::output::{Style, set_view};
 use crate::progress::Progress;
 use crate::say::caution;
 
@@ -24,6 +24,8 @@ pub(crate) struct Context {
     pub(crate) config: Config,
     /// Format of results.
     pub(crate) output: OutputFormat,
+    /// How values are written.
+    pub(crate) style: Style,
     /// Progress bars.
     pub(crate) progress: Progress,
 }
@@ -39,7 +41,9 @@ impl Context {
             view.max_rows = global.max_rows;
             view.pager = !global.no_pager;
         });
-        Ok(Self { config, output: global.output, progress: Progress::new(!global.no_progress && !global.quiet) })
+        let style = Style { decimals: global.decimal_as, ..Style::default() };
+        let progress = Progress::new(!global.no_progress && !global.quiet);
+        Ok(Self { config, output: global.output, style, progress })
     }
 
     /// The catalog. Must be called from within the runtime.

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::output::Decimals;
+
 pub(crate) use follow::{ConsumerCommand, TailArgs};
 pub(crate) use history::{
     BranchCommand, CompactArgs, CompactCommand, CompactRunArgs, DiffArgs, FilesCommand, RollbackArgs, RollbackTarget,
@@ -40,6 +42,8 @@ pub(crate) enum OutputFormat {
     Vertical,
     /// An Arrow IPC stream.
     Arrow,
+    /// A Parquet file.
+    Parquet,
     /// One Debezium change event a line; of changes only.
     Debezium,
 }
@@ -79,6 +83,9 @@ pub(crate) struct Global {
     /// Do not show long results in a pager (set LINN_PAGER or PAGER to choose one)
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
+    /// Decimals in JSON: numbers with all their digits, or strings
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORM")]
+    pub(crate) decimal_as: Decimals,
     /// No progress bars
     #[arg(long, global = true)]
     pub(crate) no_progress: bool,

@@ -38,13 +38,24 @@ pub(crate) enum FileKind {
     Csv,
     /// Tab-separated values.
     Tsv,
-    /// One JSON object a line; an array of objects is read too.
+    /// One JSON object a line; objects over several lines, an array of them and GeoJSON are read too.
     #[value(alias = "json")]
     Ndjson,
     /// Parquet.
     Parquet,
+    /// ORC.
+    Orc,
+    /// Avro object container files.
+    Avro,
     /// Arrow IPC, file or stream.
     Arrow,
+}
+
+impl FileKind {
+    /// Whether values have types of their own.
+    pub(crate) fn is_columnar(self) -> bool {
+        matches!(self, Self::Parquet | Self::Orc | Self::Avro | Self::Arrow)
+    }
 }
 
 /// How files of rows are read.
@@ -53,7 +64,7 @@ pub(crate) struct InputArgs {
     /// Format; by the file's ending when not given
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileKind>,
-    /// Text that stands for null in CSV
+    /// Text that stands for null in CSV, nothing when not given; a quoted field is never null
     #[arg(long, default_value = "", value_name = "TEXT")]
     pub(crate) null: String,
     /// Field delimiter of CSV, a comma when not given (a tab in TSV)
@@ -112,6 +123,9 @@ pub(crate) struct ExportArgs {
     /// Format; by the file's ending when not given
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileKind>,
+    /// Text that stands for null in CSV, nothing when not given; values that read the same are quoted
+    #[arg(long, default_value = "", value_name = "TEXT")]
+    pub(crate) null: String,
 }
 
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use linn::{Error, Result, Table};
 use super::sure::agreed;
 use crate::args::BranchCommand;
 use crate::context::Context;
-use crate::output::{Columns, Out, Sink, count, time};
+use crate::output::{Columns, count, sink, time};
 use crate::say::say;
 
 pub(super) async fn run(context: &Context, command: BranchCommand) -> Result<()> {
@@ -69,7 +69,7 @@ async fn merge(context: &Context, table: &Table, merge: Merge) -> Result<()> {
         let changes = branches.key_changes(&name, &into).await?;
         let (counts, conflicts) = (changes.counts(prefer), changes.conflicts(usize::MAX)?);
         if counts.conflicts > 0 {
-            let mut sink = Sink::new(Out::new(), context.output, conflicts.schema())?;
+            let mut sink = sink(context.output, conflicts.schema(), &context.style)?;
             sink.write(&conflicts)?;
             sink.finish()?;
         }

@@ -7,11 +7,13 @@ use linn_sql::Output;
 use super::read::name;
 use crate::args::{DeleteArgs, InputArgs};
 use crate::context::{Context, DATABASE, identifier};
+use crate::import::ahead::Ahead;
 use crate::import::aside::Aside;
 use crate::import::source::Source;
 use crate::import::target::Target;
 use crate::import::{Dialect, Unknown, open};
 use crate::output::count;
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let id = identifier(&args.table)?;
@@ -19,7 +21,7 @@ pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     if let Some(filter) = &args.filter {
         let sql = format!("DELETE FROM {} WHERE (\n{filter}\n)", name(&id));
         if let Output::Done { message, .. } = session.execute(&sql).await? {
-            eprintln!("{message}");
+            say!("{message}");
         }
         return Ok(());
     }
@@ -30,7 +32,7 @@ pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let keys = keys(context, &id, &args.input, &source).await?;
     let named: usize = keys.iter().map(RecordBatch::num_rows).sum();
     let deleted = session.delete_keys(&id, keys).await?;
-    eprintln!("{} deleted from {id} ({} in {})", count(deleted, "row"), count(named, "key"), source.name());
+    say!("{} deleted from {id} ({} in {})", count(deleted, "row"), count(named, "key"), source.name());
     Ok(())
 }
 
@@ -44,13 +46,18 @@ async fn keys(context: &Context, id: &Identifier, args: &InputArgs, source: &Sou
     }
     let mut aside = Aside::parse(&args.on_error)?;
     let dialect = Dialect::of(args, Unknown::Ignored)?;
+    let all: Vec<String> = table.visible_fields()?.iter().map(|field| field.name.clone()).collect();
     let target = Target::keys(&table.visible_fields()?, &table.schema().primary_keys)?;
     let bar = context.progress.bytes(source.size());
-    let (schema, chunks) = open(source, &dialect, target.wanted(), aside.keeps(), &bar)?;
+    // A file without a header has the columns of the key in the table's order, or all columns.
+    let mut wanted = target.wanted();
+    wanted.sort_by_key(|column| all.iter().position(|name| *name == column.name));
+    let (schema, chunks) = open(source, &dialect.with_all(all), wanted, aside.keeps(), &bar)?;
     let binding = target.bind(&schema).context("file", source.name())?;
     let mut keys = Vec::new();
-    for chunk in chunks {
-        let (batch, bad) = binding.rows(chunk.context("file", source.name())?)?;
+    let mut chunks = Ahead::new(chunks);
+    while let Some(chunk) = chunks.next().await.context("file", source.name())? {
+        let (batch, bad) = binding.rows(chunk).context("file", source.name())?;
         aside.take(&source.name(), &bad)?;
         keys.push(batch);
     }

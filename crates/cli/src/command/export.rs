@@ -3,21 +3,17 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use arrow::datatypes::SchemaRef;
-use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use linn::{Error, Result};
 use linn_sql::Output;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 use tempfile::NamedTempFile;
 
 use super::read::query;
 use crate::args::{ExportArgs, FileKind, OutputFormat};
 use crate::context::{Context, DATABASE};
 use crate::import::source::kind_of;
-use crate::output::{Out, Sink, count};
+use crate::output::{Out, Sink, Style, count};
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
     let stdout = args.file.as_os_str() == "-";
@@ -27,6 +23,7 @@ pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
             .with("file", args.file.display())
             .with_hint("give it with --format csv, tsv, ndjson, parquet or arrow")
     })?;
+    let format = format(kind)?;
     let session = context.session(DATABASE)?;
     let Output::Rows { schema, mut stream } = session.execute(&query(&args.read)?).await? else {
         return Err(Error::internal("a query gave no rows"));
@@ -34,11 +31,12 @@ pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
     let (out, file): (Box<dyn Write + Send>, _) = if stdout {
         (Box::new(Out::new()), None)
     } else {
-        let file = NamedTempFile::new_in(folder(&args.file)).map_err(|e| failed(&args.file, e))?;
+        let file = temporary(&args.file).map_err(|e| failed(&args.file, e))?;
         let writer = file.reopen().map_err(|e| failed(&args.file, e))?;
         (Box::new(BufWriter::new(writer)), Some(file))
     };
-    let mut writer = Writer::new(out, kind, schema)?;
+    let style = Style { null: args.null.clone(), ..context.style.clone() };
+    let mut writer = Sink::styled(out, format, schema, &style)?;
     let bar = context.progress.rows();
     let mut rows = 0;
     while let Some(batch) = stream.next().await {
@@ -52,12 +50,24 @@ pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
     if let Some(file) = file {
         file.persist(&args.file).map_err(|e| failed(&args.file, e.error))?;
     }
-    eprintln!(
+    say!(
         "{} exported to {}",
         count(rows, "row"),
         if stdout { "standard output".into() } else { args.file.display().to_string() }
     );
     Ok(())
+}
+
+/// A file beside the one to be made, with the permissions that new files have.
+fn temporary(file: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // The umask of the process takes its part.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder(file))
 }
 
 fn folder(file: &Path) -> &Path {
@@ -71,43 +81,17 @@ fn failed(file: &Path, e: std::io::Error) -> Error {
     Error::unavailable("the file cannot be written").with("file", file.display()).with_source(e)
 }
 
-enum Writer {
-    Parquet(Box<ArrowWriter<Box<dyn Write + Send>>>),
-    Text(Box<Sink<Box<dyn Write + Send>>>),
-}
-
-impl Writer {
-    fn new(out: Box<dyn Write + Send>, kind: FileKind, schema: SchemaRef) -> Result<Self> {
-        let format = match kind {
-            FileKind::Csv => OutputFormat::Csv,
-            FileKind::Tsv => OutputFormat::Tsv,
-            FileKind::Ndjson => OutputFormat::Ndjson,
-            FileKind::Arrow => OutputFormat::Arrow,
-            FileKind::Parquet => {
-                let level = ZstdLevel::try_new(1).map_err(parquet)?;
-                let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
-                let writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(parquet)?;
-                return Ok(Self::Parquet(Box::new(writer)));
-            }
-        };
-        Ok(Self::Text(Box::new(Sink::new(out, format, schema)?)))
-    }
-
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        match self {
-            Self::Parquet(writer) => writer.write(batch).map_err(parquet),
-            Self::Text(sink) => sink.write(batch),
+/// The format of results that is the format of a file.
+fn format(kind: FileKind) -> Result<OutputFormat> {
+    Ok(match kind {
+        FileKind::Csv => OutputFormat::Csv,
+        FileKind::Tsv => OutputFormat::Tsv,
+        FileKind::Ndjson => OutputFormat::Ndjson,
+        FileKind::Arrow => OutputFormat::Arrow,
+        FileKind::Parquet => OutputFormat::Parquet,
+        FileKind::Orc | FileKind::Avro => {
+            return Err(Error::unsupported("feature exporting ORC and Avro files")
+                .with_hint("export csv, tsv, ndjson, parquet or arrow"));
         }
-    }
-
-    fn finish(self) -> Result<()> {
-        match self {
-            Self::Parquet(writer) => writer.close().map(|_| ()).map_err(parquet),
-            Self::Text(sink) => sink.finish().map(|_| ()),
-        }
-    }
-}
-
-fn parquet(e: parquet::errors::ParquetError) -> Error {
-    Error::unavailable("the Parquet file cannot be written").with_source(e)
+    })
 }

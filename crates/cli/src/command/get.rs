@@ -42,7 +42,7 @@ pub(super) async fn run(context: &Context, args: &GetArgs) -> Result<()> {
         }
     }
     if let Some(first) = found.first() {
-        let mut sink = sink(context.output, first.schema())?;
+        let mut sink = sink(context.output, first.schema(), &context.style)?;
         found.iter().try_for_each(|batch| sink.write(batch))?;
         sink.finish()?;
     }

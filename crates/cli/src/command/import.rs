@@ -1,5 +1,6 @@
 //! `linn table import` and `upsert`.
 
+use linn::core::Snapshots;
 use linn::format::schema::TableSchema;
 use linn::{Catalog, Error, Identifier, NewTable, Result, Table};
 
@@ -11,6 +12,7 @@ use crate::import::load::{Load, Mode, shown};
 use crate::import::source::Source;
 use crate::import::{Dialect, Unknown, infer};
 use crate::output::count;
+use crate::say::say;
 
 pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Result<()> {
     let id = identifier(&args.table)?;
@@ -23,7 +25,7 @@ pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Re
     let again = args.create;
     let sources = args.files.iter().map(|f| Source::new(f, args.input.format, again)).collect::<Result<Vec<_>>>()?;
     let catalog = context.catalog()?;
-    let Some(table) = table(&*catalog, &id, &args, &sources, &dialect).await? else { return Ok(()) };
+    let Some(table) = table(context, &*catalog, &id, &args, &sources, &dialect).await? else { return Ok(()) };
     if upsert && !table.schema().is_primary_key_table() {
         return Err(Error::invalid("only a table with a primary key can be upserted")
             .with("table", &id)
@@ -37,7 +39,14 @@ pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Re
         (false, false) => Mode::Append,
     };
     let mut load = Load { mode, dialect, aside, commit_rows: args.commit_rows };
-    let loaded = load.run(&table, &sources, &context.progress).await?;
+    let loaded = match load.run(&table, &sources, &context.progress).await {
+        Ok(loaded) => loaded,
+        Err(e) if args.create => {
+            drop_empty(&*catalog, &id, &table).await;
+            return Err(e);
+        }
+        Err(e) => return Err(e),
+    };
     let verb = match (args.dry_run, upsert) {
         (true, _) => "would be imported",
         (false, true) => "upserted",
@@ -50,12 +59,25 @@ pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Re
     if load.aside.count() > 0 {
         text.push_str(&format!(", {} set aside", load.aside.count()));
     }
-    eprintln!("{text}");
+    say!("{text}");
     Ok(())
+}
+
+/// Drops the table that was made for rows that did not come. One that has rows stays, whoever wrote them.
+async fn drop_empty(catalog: &dyn Catalog, id: &Identifier, table: &Table) {
+    let dropped = match Snapshots::new(table).latest().await {
+        Ok(None) => catalog.drop_table(id, true).await,
+        Ok(Some(_)) => Ok(()),
+        Err(e) => Err(e),
+    };
+    if let Err(e) = dropped {
+        tracing::warn!(table = %id, error = %e, "the new table of an import that failed is left over");
+    }
 }
 
 /// The table; made of the inferred schema when it is wanted. `None` in a dry run of a table that is not there.
 async fn table(
+    context: &Context,
     catalog: &dyn Catalog,
     id: &Identifier,
     args: &ImportArgs,
@@ -69,7 +91,11 @@ async fn table(
         });
     }
     let Some(first) = sources.first() else { return Err(Error::invalid("there is nothing to import")) };
-    let columns = infer(first, dialect)?;
+    let bar = context.progress.bytes(first.size());
+    bar.set_message("inferring");
+    let columns = infer(first, dialect, &bar);
+    bar.finish_and_clear();
+    let columns = columns?;
     if columns.is_empty() {
         return Err(
             Error::invalid("the input is empty: there is nothing to infer columns from").with("file", first.name())

@@ -38,7 +38,7 @@ fn stdin() -> Result<String> {
 pub(crate) async fn show(context: &Context, output: Output) -> Result<Option<usize>> {
     match output {
         Output::Rows { schema, mut stream } => {
-            let mut sink = sink(context.output, schema)?;
+            let mut sink = sink(context.output, schema, &context.style)?;
             let bar = context.progress.query(context.output);
             let done = async {
                 while let Some(batch) = stream.next().await {

@@ -129,7 +129,7 @@ impl Tail {
         let log = ChangeLog::open(Log::Audit, &table, Some(&columns))?;
         let fields = places.iter().filter_map(|&place| visible.get(place).cloned()).collect();
         Ok(Self {
-            sink: ChangeSink::new(context.output, log.schema(), table.name())?,
+            sink: ChangeSink::new(context.output, log.schema(), table.name(), &context.style)?,
             log,
             consumer: args.consumer.clone().map(|id| (Consumers::new(&table), id)),
             table,

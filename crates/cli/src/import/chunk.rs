@@ -10,6 +10,9 @@ use linn::Result;
 /// Rows in a chunk.
 pub(crate) const ROWS: usize = 8192;
 
+/// Bytes of text from which on a chunk gets no more rows.
+const BYTES: usize = 32 << 20;
+
 /// A row that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bad {
@@ -48,6 +51,11 @@ pub(crate) struct Wanted {
     pub(crate) default: Option<String>,
 }
 
+/// The name of a column: a file may leave it blank, a table may not.
+pub(super) fn named(name: &str) -> &str {
+    if name.trim().is_empty() { "_" } else { name }
+}
+
 /// A chunk of text columns that is being filled.
 #[derive(Debug)]
 pub(super) struct Filling {
@@ -59,23 +67,25 @@ pub(super) struct Filling {
     pub(super) originals: Vec<String>,
     /// As in [`Chunk`].
     pub(super) broken: Vec<Bad>,
+    /// Bytes of the rows so far.
+    pub(super) bytes: usize,
 }
 
 impl Filling {
     /// No rows of so many columns.
     pub(super) fn new(columns: usize) -> Self {
         let columns = (0..columns).map(|_| StringBuilder::new()).collect();
-        Self { columns, rows: Vec::new(), originals: Vec::new(), broken: Vec::new() }
+        Self { columns, rows: Vec::new(), originals: Vec::new(), broken: Vec::new(), bytes: 0 }
     }
 
     /// Whether it has the rows of a chunk.
     pub(super) fn is_full(&self) -> bool {
-        self.rows.len() + self.broken.len() >= ROWS
+        self.rows.len() + self.broken.len() >= ROWS || self.bytes >= BYTES
     }
 
     /// The chunk; none without rows.
     pub(super) fn finish(self, schema: &SchemaRef) -> Result<Option<Chunk>> {
-        let Self { columns, rows, originals, broken } = self;
+        let Self { columns, rows, originals, broken, .. } = self;
         if rows.is_empty() && broken.is_empty() {
             return Ok(None);
         }
@@ -93,5 +103,17 @@ pub(super) fn until_end(mut next: impl FnMut() -> Result<Option<Chunk>>) -> impl
         let chunk = if done { None } else { next().transpose() };
         done = !matches!(chunk, Some(Ok(_)));
         chunk
+    })
+}
+
+/// What comes until there is nothing or an error, after which nothing comes.
+pub(super) fn until_error<T>(items: impl Iterator<Item = Result<T>>) -> impl Iterator<Item = Result<T>> {
+    let mut items = Some(items);
+    std::iter::from_fn(move || {
+        let item = items.as_mut()?.next();
+        if !matches!(item, Some(Ok(_))) {
+            items = None;
+        }
+        item
     })
 }

@@ -8,10 +8,9 @@ use linn::core::commit::{Commit, Overwrite};
 use linn::core::write::Growth;
 use linn::format::row::BinaryRow;
 use linn::{CommitOutcome, Error, Result, ResultExt, SnapshotId, Table};
-use tokio::sync::mpsc::{Receiver, channel};
 
+use super::ahead::Ahead;
 use super::aside::Aside;
-use super::chunk::{Chunk, Chunks};
 use super::source::Source;
 use super::target::Target;
 use super::{Dialect, open};
@@ -73,37 +72,35 @@ impl Load {
         for source in sources {
             let (schema, chunks) = open(source, &self.dialect, target.wanted(), self.aside.keeps(), bar)?;
             let binding = target.bind(&schema).context("file", source.name())?;
-            let mut chunks = ahead(chunks);
-            while let Some(chunk) = chunks.recv().await {
-                let (batch, bad) = binding.rows(chunk.context("file", source.name())?)?;
+            let mut chunks = Ahead::new(chunks);
+            while let Some(chunk) = chunks.next().await.context("file", source.name())? {
+                let (batch, bad) = binding.rows(chunk).context("file", source.name())?;
                 self.aside.take(&source.name(), &bad)?;
                 if out.loaded.rows == 0 {
                     tracing::debug!(file = source.name(), rows = batch.num_rows(), "first rows");
                 }
-                out.write(&batch).await.context("file", source.name())?;
+                self.write(&batch, out).await.context("file", source.name())?;
                 bar.set_message(format!("{} rows", out.loaded.rows));
-                if self.commit_rows > 0 && out.pending >= self.commit_rows {
-                    out.commit(false).await?;
-                }
             }
         }
         Ok(())
     }
-}
 
-/// Reads chunks on a thread of its own, a few ahead of the writing. So a pipe that nothing comes from blocks only that thread.
-fn ahead(chunks: Chunks) -> Receiver<Result<Chunk>> {
-    const AHEAD: usize = 4;
-    let (send, receive) = channel(AHEAD);
-    tokio::task::spawn_blocking(move || {
-        for chunk in chunks {
-            // Nobody listens any more when the import has failed.
-            if send.blocking_send(chunk).is_err() {
-                break;
+    /// Writes rows, and commits as soon as there are enough.
+    async fn write(&self, batch: &RecordBatch, out: &mut Out) -> Result<()> {
+        let mut start = 0;
+        while start < batch.num_rows() {
+            let left = batch.num_rows() - start;
+            let room = self.commit_rows.checked_sub(out.pending).filter(|_| self.commit_rows > 0);
+            let taken = room.and_then(|room| usize::try_from(room).ok()).map_or(left, |room| room.min(left));
+            out.write(&batch.slice(start, taken)).await?;
+            start += taken;
+            if self.commit_rows > 0 && out.pending >= self.commit_rows {
+                out.commit(false).await?;
             }
         }
-    });
-    receive
+        Ok(())
+    }
 }
 
 /// The writing side.

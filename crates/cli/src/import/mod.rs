@@ -1,22 +1,24 @@
 //! Rows from files into tables, in bounded memory: a chunk is read, converted, and handed to the writer.
 
+mod advance;
+pub(crate) mod ahead;
 pub(crate) mod aside;
 pub(crate) mod chunk;
 pub(crate) mod columnar;
 pub(crate) mod convert;
 pub(crate) mod csv;
+pub(crate) mod guard;
 pub(crate) mod infer;
 pub(crate) mod json;
 pub(crate) mod load;
 pub(crate) mod source;
 pub(crate) mod target;
-pub(crate) mod texts;
 
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 use indicatif::ProgressBar;
-use linn::format::types::{DataField, fields_from_arrow};
+use linn::format::types::DataField;
 use linn::{Error, Result, ResultExt};
 
 use crate::args::{FileKind, InputArgs};
@@ -40,6 +42,8 @@ pub(crate) struct Dialect {
     pub(crate) null: String,
     pub(crate) header: bool,
     pub(crate) unknown: Unknown,
+    /// Columns of a CSV file without a header that has that many; else it has those that are wanted.
+    all: Vec<String>,
 }
 
 impl Dialect {
@@ -54,12 +58,22 @@ impl Dialect {
             })
         };
         let delimiter = args.delimiter.map(ascii).transpose()?;
-        Ok(Self { delimiter, null: args.null.clone(), header: !args.no_header, unknown })
+        Ok(Self { delimiter, null: args.null.clone(), header: !args.no_header, unknown, all: Vec::new() })
+    }
+
+    /// The same for files that may have all columns of a table where only some are wanted.
+    pub(crate) fn with_all(self, all: Vec<String>) -> Self {
+        Self { all, ..self }
     }
 
     fn csv(&self, kind: FileKind, names: Option<Vec<String>>) -> csv::Dialect {
         let usual = if kind == FileKind::Tsv { b'\t' } else { b',' };
-        csv::Dialect { delimiter: self.delimiter.unwrap_or(usual), null: self.null.clone(), names }
+        csv::Dialect {
+            delimiter: self.delimiter.unwrap_or(usual),
+            null: self.null.clone(),
+            names,
+            all: self.all.clone(),
+        }
     }
 }
 
@@ -85,7 +99,10 @@ pub(crate) fn open(
             let rows = json::Rows::new(source.reader(bar)?, wanted, dialect.unknown, keep);
             Ok((Arc::clone(rows.schema()), Box::new(rows.chunks())))
         }
-        FileKind::Parquet | FileKind::Arrow => columnar::open(source, keep),
+        FileKind::Parquet | FileKind::Orc | FileKind::Avro | FileKind::Arrow => {
+            let (schema, chunks) = columnar::open(source, keep)?;
+            Ok((schema, advance::advancing(chunks, source, bar)))
+        }
     }
 }
 
@@ -93,7 +110,7 @@ pub(crate) fn open(
 ///
 /// # Errors
 /// `Invalid` when the input is not what it should be, `Unsupported` for types that no table has.
-pub(crate) fn infer(source: &Source, dialect: &Dialect) -> Result<Vec<DataField>> {
+pub(crate) fn infer(source: &Source, dialect: &Dialect, bar: &ProgressBar) -> Result<Vec<DataField>> {
     match source.kind {
         FileKind::Csv | FileKind::Tsv if !dialect.header => {
             Err(Error::invalid("a CSV file without a header does not name its columns")
@@ -101,14 +118,11 @@ pub(crate) fn infer(source: &Source, dialect: &Dialect) -> Result<Vec<DataField>
                 .with_hint("create the table first with `linn table create`"))
         }
         FileKind::Csv | FileKind::Tsv => {
-            let (schema, rows) = open(source, dialect, Vec::new(), false, &ProgressBar::hidden())?;
+            let (schema, rows) = open(source, dialect, Vec::new(), false, bar)?;
             let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
             infer::of_text(&names, rows)
         }
-        FileKind::Ndjson => infer::of_json(source),
-        FileKind::Parquet | FileKind::Arrow => {
-            let (schema, _) = columnar::open(source, false)?;
-            fields_from_arrow(&schema)
-        }
+        FileKind::Ndjson => infer::of_json(source, bar),
+        FileKind::Parquet | FileKind::Orc | FileKind::Avro | FileKind::Arrow => columnar::fields(source),
     }
 }

@@ -41,10 +41,10 @@ impl Source {
         let kind = format.or(kind).ok_or_else(|| {
             Error::invalid("the format of the input is not known")
                 .with("file", path.display())
-                .with_hint("give it with --format csv, tsv, ndjson, parquet or arrow")
+                .with_hint("give it with --format csv, tsv, ndjson, parquet, orc, avro or arrow")
         })?;
         let mut source = Self { path: path.to_owned(), kind, packing, copy: None };
-        let columnar = matches!(kind, FileKind::Parquet | FileKind::Arrow);
+        let columnar = kind.is_columnar();
         if (source.is_stdin() && again) || (columnar && (source.is_stdin() || packing != Packing::None)) {
             let mut copy = NamedTempFile::new().map_err(|e| source.failed(e))?;
             let mut reader = source.reader(&ProgressBar::hidden())?;
@@ -143,8 +143,10 @@ pub(crate) fn kind_of(name: &str) -> Option<FileKind> {
     match name.rsplit_once('.')?.1 {
         "csv" => Some(FileKind::Csv),
         "tsv" | "tab" => Some(FileKind::Tsv),
-        "ndjson" | "jsonl" | "json" => Some(FileKind::Ndjson),
+        "ndjson" | "jsonl" | "json" | "geojson" => Some(FileKind::Ndjson),
         "parquet" => Some(FileKind::Parquet),
+        "orc" => Some(FileKind::Orc),
+        "avro" => Some(FileKind::Avro),
         "arrow" | "arrows" | "ipc" | "feather" => Some(FileKind::Arrow),
         _ => None,
     }

@@ -129,7 +129,7 @@ impl Binding<'_> {
                 Origin::Default(text) => Arc::new(StringArray::from(vec![text.as_str(); count])),
                 Origin::Null => new_null_array(arrow.data_type(), count),
             };
-            let (column, misfits) = convert(&source, field, arrow)?;
+            let (column, misfits) = convert(&source, field, arrow, self.target.unknown)?;
             for (row, reason) in misfits {
                 bad.entry(row).or_insert_with(|| (field.name.clone(), reason));
             }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<(RecordBatch, Vec<Bad>)> {
-        let dialect = Dialect { delimiter: b',', null: String::new(), names: None };
+        let dialect = Dialect { delimiter: b',', null: String::new(), names: None, all: Vec::new() };
         let rows = Rows::new(text.as_bytes(), dialect, true)?;
         let schema = Arc::clone(rows.schema());
         target().bind(&schema)?.rows(rows.chunks().next().unwrap()?)

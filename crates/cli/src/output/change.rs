@@ -5,13 +5,13 @@ use std::io::Write;
 use arrow::array::AsArray;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use linn::core::system::CommitStamp;
 use linn::{Error, Result};
 use serde_json::{Value, json};
 
-use super::table::{TIMESTAMP, ZONED};
-use super::{Out, Sink, gone};
+use super::cell::{Cells, Spelling};
+use super::style::Style;
+use super::{Out, Sink, gone, json};
 use crate::args::OutputFormat;
 
 /// What was printed of a batch.
@@ -24,11 +24,12 @@ pub(crate) struct Printed {
 }
 
 /// Writes batches of changes, whose first column is their kind.
-pub(crate) struct ChangeSink<W: Write = Out> {
+pub(crate) struct ChangeSink<W: Write + Send = Out> {
     inner: Inner<W>,
+    style: Style,
 }
 
-enum Inner<W: Write> {
+enum Inner<W: Write + Send> {
     Lines(Lines<W>),
     Debezium { out: W, database: String, table: String },
     Rows(Sink<W>),
@@ -39,22 +40,22 @@ impl ChangeSink {
     ///
     /// # Errors
     /// `Unavailable` when the output is gone.
-    pub(crate) fn new(format: OutputFormat, schema: &SchemaRef, table: &str) -> Result<Self> {
-        Self::to(Out::new(), format, schema, table)
+    pub(crate) fn new(format: OutputFormat, schema: &SchemaRef, table: &str, style: &Style) -> Result<Self> {
+        Self::to(Out::new(), format, schema, table, style)
     }
 }
 
-impl<W: Write> ChangeSink<W> {
-    fn to(out: W, format: OutputFormat, schema: &SchemaRef, table: &str) -> Result<Self> {
+impl<W: Write + Send> ChangeSink<W> {
+    fn to(out: W, format: OutputFormat, schema: &SchemaRef, table: &str, style: &Style) -> Result<Self> {
         let inner = match format {
             OutputFormat::Table => Inner::Lines(Lines::new(out, schema)),
             OutputFormat::Debezium => {
                 let (database, table) = table.split_once('.').unwrap_or(("", table));
                 Inner::Debezium { out, database: database.to_owned(), table: table.to_owned() }
             }
-            other => Inner::Rows(Sink::new(out, other, SchemaRef::clone(schema))?),
+            other => Inner::Rows(Sink::styled(out, other, SchemaRef::clone(schema), style)?),
         };
-        Ok(Self { inner })
+        Ok(Self { inner, style: style.clone() })
     }
 
     /// Writes at most so many changes of a batch.
@@ -68,7 +69,7 @@ impl<W: Write> ChangeSink<W> {
                 let source = json!({
                     "connector": "linn", "db": database, "table": table, "snapshot": snapshot.0, "ts_ms": time_millis,
                 });
-                let events = events(rows, &source, time_millis)?;
+                let events = events(rows, &source, time_millis, &self.style)?;
                 for event in events.iter().take(most) {
                     writeln!(out, "{event}").map_err(gone)?;
                 }
@@ -120,16 +121,11 @@ impl<W: Write> Lines<W> {
     }
 
     fn write(&mut self, rows: &RecordBatch) -> Result<()> {
-        let options = FormatOptions::default()
-            .with_null("NULL")
-            .with_timestamp_format(TIMESTAMP)
-            .with_datetime_format(TIMESTAMP)
-            .with_timestamp_tz_format(ZONED);
-        let columns = rows.columns().iter().map(|c| ArrayFormatter::try_new(c.as_ref(), &options));
-        let columns = columns.collect::<std::result::Result<Vec<_>, _>>()?;
+        let columns = rows.columns().iter().map(|column| Cells::new(column, Spelling::People));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
         let cell = |text: String| text.replace('\n', "\\n").replace('\r', "\\r");
         let cells: Vec<Vec<String>> = (0..rows.num_rows())
-            .map(|row| columns.iter().map(|column| cell(column.value(row).to_string())).collect())
+            .map(|row| columns.iter().map(|column| cell(column.text(row, "NULL"))).collect())
             .collect();
         for row in &cells {
             for (width, cell) in self.widths.iter_mut().zip(row) {
@@ -155,23 +151,19 @@ impl<W: Write> Lines<W> {
 }
 
 /// The changes as events: `c` and `d`, and `u` for what has an old row, or may have one that nobody told of.
-fn events(rows: &RecordBatch, source: &Value, committed: Option<i64>) -> Result<Vec<Value>> {
+fn events(rows: &RecordBatch, source: &Value, committed: Option<i64>, style: &Style) -> Result<Vec<String>> {
     let kinds = rows.columns().first().and_then(|c| c.as_string_opt::<i32>());
     let kinds = kinds.ok_or_else(|| Error::internal("changes without their kinds"))?;
     let values: Vec<usize> = (1..rows.num_columns()).collect();
-    let mut writer = arrow_json::WriterBuilder::new()
-        .with_explicit_nulls(true)
-        .build::<_, arrow_json::writer::LineDelimited>(Vec::new());
-    writer.write(&rows.project(&values)?)?;
-    writer.finish()?;
-    let text = writer.into_inner();
-    let lines = serde_json::Deserializer::from_slice(&text).into_iter::<Value>();
-    let mut images = lines
-        .collect::<std::result::Result<Vec<_>, _>>()
-        .map_err(|e| Error::internal("rows are not JSON").with_source(e))?;
-    let event = |op: &str, before: Value, after: Value| json!({"before": before, "after": after, "op": op, "source": source, "ts_ms": committed});
+    let mut images = json::lines(&rows.project(&values)?, style.decimals)?;
+    let committed = committed.map_or_else(|| "null".to_owned(), |millis| millis.to_string());
+    // As text, so that numbers keep their digits.
+    let event = |op: &str, before: String, after: String| {
+        format!("{{\"before\":{before},\"after\":{after},\"op\":\"{op}\",\"source\":{source},\"ts_ms\":{committed}}}")
+    };
+    let null = || "null".to_owned();
     let mut events = Vec::with_capacity(rows.num_rows());
-    let mut image = |row: usize| images.get_mut(row).map(Value::take).unwrap_or_default();
+    let mut image = |row: usize| images.get_mut(row).map(std::mem::take).unwrap_or_else(null);
     let mut row = 0;
     while row < rows.num_rows() {
         let next = (row + 1 < rows.num_rows()).then(|| kinds.value(row + 1));
@@ -180,9 +172,9 @@ fn events(rows: &RecordBatch, source: &Value, committed: Option<i64>) -> Result<
                 events.push(event("u", image(row), image(row + 1)));
                 row += 1;
             }
-            ("+U", _) => events.push(event("u", Value::Null, image(row))),
-            ("-U" | "-D", _) => events.push(event("d", image(row), Value::Null)),
-            _ => events.push(event("c", Value::Null, image(row))),
+            ("+U", _) => events.push(event("u", null(), image(row))),
+            ("-U" | "-D", _) => events.push(event("d", image(row), null())),
+            _ => events.push(event("c", null(), image(row))),
         }
         row += 1;
     }
@@ -208,7 +200,7 @@ mod tests {
 
     fn written(format: OutputFormat, most: usize) -> (String, Printed) {
         let (mut bytes, batch) = (Vec::new(), batch());
-        let mut sink = ChangeSink::to(&mut bytes, format, &batch.schema(), "db.t").unwrap();
+        let mut sink = ChangeSink::to(&mut bytes, format, &batch.schema(), "db.t", &Style::default()).unwrap();
         let printed = sink
             .write(&batch, CommitStamp { snapshot: SnapshotId(7), time_millis: Some(1_700_000_000_123) }, most)
             .unwrap();

@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
 use linn::Result;
 
-use super::sink;
+use super::{Style, sink};
 use crate::args::OutputFormat;
 
 /// Columns of equal length.
@@ -47,7 +47,7 @@ impl Columns {
     pub(crate) fn show(self, format: OutputFormat) -> Result<()> {
         let schema = Arc::new(Schema::new(self.fields));
         let batch = RecordBatch::try_new(Arc::clone(&schema), self.arrays)?;
-        let mut sink = sink(format, schema)?;
+        let mut sink = sink(format, schema, &Style::default())?;
         sink.write(&batch)?;
         sink.finish().map(|_| ())
     }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use linn::{Error, Result};
+use linn::Result;
+
+use super::json;
 
 /// The batch with its nested columns as text.
 pub(super) fn flat(batch: &RecordBatch) -> Result<RecordBatch> {
@@ -17,7 +18,7 @@ pub(super) fn flat(batch: &RecordBatch) -> Result<RecordBatch> {
     for (field, column) in schema.fields().iter().zip(batch.columns()) {
         if field.data_type().is_nested() {
             fields.push(Arc::new(Field::new(field.name(), DataType::Utf8, true)));
-            columns.push(json(column)?);
+            columns.push(json::texts(column)?);
         } else {
             fields.push(Arc::clone(field));
             columns.push(Arc::clone(column));
@@ -27,27 +28,9 @@ pub(super) fn flat(batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)?)
 }
 
-/// Each value as JSON; a null stays one.
-fn json(column: &ArrayRef) -> Result<ArrayRef> {
-    let batch = RecordBatch::try_from_iter_with_nullable([("v", Arc::clone(column), true)])?;
-    let mut writer = arrow_json::WriterBuilder::new()
-        .with_explicit_nulls(true)
-        .build::<_, arrow_json::writer::LineDelimited>(Vec::new());
-    writer.write(&batch)?;
-    writer.finish()?;
-    let lines = writer.into_inner();
-    let text = std::str::from_utf8(&lines).map_err(|e| Error::internal("JSON is not text").with_source(e))?;
-    let value = |(row, line): (usize, &'_ str)| -> Option<String> {
-        let inner = line.strip_prefix("{\"v\":")?.strip_suffix('}')?;
-        column.is_valid(row).then(|| inner.to_owned())
-    };
-    let values: StringArray = text.lines().enumerate().map(value).collect();
-    Ok(Arc::new(values))
-}
-
 #[cfg(test)]
 mod tests {
-    use arrow::array::{Int32Array, ListArray};
+    use arrow::array::{Array, ArrayRef, Int32Array, ListArray, StringArray};
     use arrow::datatypes::Int32Type;
 
     use super::*;

@@ -1,11 +1,15 @@
 //! JSON output: an array, or one object a line; nulls are written.
 
 use std::io::Write;
+use std::sync::Arc;
 
+use arrow::array::{Array, ArrayRef, StringArray};
 use arrow::record_batch::RecordBatch;
 use arrow_json::writer::{JsonArray, LineDelimited, Writer as ArrowWriter, WriterBuilder};
-use linn::Result;
+use linn::{Error, Result};
 
+use super::encode::Encoders;
+use super::style::Decimals;
 use super::{gone, unwritten};
 
 /// Writes rows as JSON objects.
@@ -16,10 +20,14 @@ pub(crate) enum Writer<W: Write> {
     Lines(ArrowWriter<W, LineDelimited>),
 }
 
+fn builder(decimals: Decimals) -> WriterBuilder {
+    WriterBuilder::new().with_explicit_nulls(true).with_encoder_factory(Arc::new(Encoders(decimals)))
+}
+
 impl<W: Write> Writer<W> {
     /// A writer to `out`.
-    pub(crate) fn new(out: W, array: bool) -> Self {
-        let builder = WriterBuilder::new().with_explicit_nulls(true);
+    pub(crate) fn new(out: W, array: bool, decimals: Decimals) -> Self {
+        let builder = builder(decimals);
         if array { Self::Array(builder.build(out)) } else { Self::Lines(builder.build(out)) }
     }
 
@@ -54,4 +62,25 @@ impl<W: Write> Writer<W> {
             }
         }
     }
+}
+
+/// Each row as a JSON object.
+pub(crate) fn lines(batch: &RecordBatch, decimals: Decimals) -> Result<Vec<String>> {
+    let mut writer = builder(decimals).build::<_, LineDelimited>(Vec::new());
+    writer.write(batch)?;
+    writer.finish()?;
+    let text = String::from_utf8(writer.into_inner());
+    let text = text.map_err(|e| Error::internal("JSON is not text").with_source(e))?;
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+/// Each value as JSON; a null stays one.
+pub(crate) fn texts(column: &ArrayRef) -> Result<ArrayRef> {
+    let batch = RecordBatch::try_from_iter_with_nullable([("v", Arc::clone(column), true)])?;
+    let lines = lines(&batch, Decimals::Number)?;
+    let value = |(row, line): (usize, &String)| -> Option<String> {
+        let inner = line.strip_prefix("{\"v\":")?.strip_suffix('}')?;
+        column.is_valid(row).then(|| inner.to_owned())
+    };
+    Ok(Arc::new(lines.iter().enumerate().map(value).collect::<StringArray>()))
 }

@@ -1,8 +1,11 @@
 //! Results on standard output in the format the user chose.
 
+mod cell;
 mod change;
 mod columns;
+mod csv;
 mod document;
+mod encode;
 mod flat;
 mod fold;
 mod grid;
@@ -11,7 +14,9 @@ mod pager;
 mod rolling;
 mod screen;
 mod stream;
+mod style;
 mod table;
+mod time;
 mod view;
 
 use std::io::{IsTerminal, Write};
@@ -20,32 +25,39 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use linn::{Error, Result};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
 
 use crate::args::OutputFormat;
 
-use flat::flat;
 use grid::Layout;
 use rolling::Rolling;
 use screen::Screen;
 
 pub(crate) use change::ChangeSink;
 pub(crate) use columns::{Columns, count, size, span, thousands, time};
+pub(crate) use csv::quote;
 pub(crate) use document::Document;
+pub(crate) use json::texts as json_texts;
 pub(crate) use stream::{Out, is_broken};
+pub(crate) use style::{Decimals, Style};
 pub(crate) use view::{set_view, view};
 
 /// Writes batches of one result as they come; [`Sink::finish`] completes the document.
-pub(crate) struct Sink<W: Write> {
+pub(crate) struct Sink<W: Write + Send> {
     inner: Inner<W>,
     rows: usize,
 }
 
-enum Inner<W: Write> {
+enum Inner<W: Write + Send> {
     Text(Box<Rolling<W>>),
     Screen(Box<Screen>),
     Json(json::Writer<W>),
-    Csv(Box<arrow_csv::Writer<W>>),
+    Csv(csv::Writer<W>),
     Arrow(Box<arrow::ipc::writer::StreamWriter<W>>),
+    Parquet(Box<ArrowWriter<W>>),
 }
 
 /// How a format lays rows out, if it is for people.
@@ -62,7 +74,7 @@ fn layout(format: OutputFormat, expanded: bool) -> Option<Layout> {
 ///
 /// # Errors
 /// `Unavailable` when the output is gone.
-pub(crate) fn sink(format: OutputFormat, schema: SchemaRef) -> Result<Sink<Box<dyn Write + Send>>> {
+pub(crate) fn sink(format: OutputFormat, schema: SchemaRef, style: &Style) -> Result<Sink<Box<dyn Write + Send>>> {
     let view = view();
     if let (Some(layout @ (Layout::Box | Layout::Vertical)), None) = (layout(format, view.expanded), &view.file)
         && std::io::stdout().is_terminal()
@@ -75,27 +87,33 @@ pub(crate) fn sink(format: OutputFormat, schema: SchemaRef) -> Result<Sink<Box<d
     };
     match layout(format, view.expanded) {
         Some(layout) => Ok(Sink { inner: Inner::Text(Box::new(Rolling::new(out, layout, &schema))), rows: 0 }),
-        None => Sink::new(out, format, schema),
+        None => Sink::styled(out, format, schema, style),
     }
 }
 
-impl<W: Write> Sink<W> {
+impl<W: Write + Send> Sink<W> {
     /// A sink for batches of `schema`.
     ///
     /// # Errors
     /// `Unavailable` when the output is gone.
     pub(crate) fn new(out: W, format: OutputFormat, schema: SchemaRef) -> Result<Self> {
+        Self::styled(out, format, schema, &Style::default())
+    }
+
+    /// As [`new`](Self::new), with values written in a style.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn styled(out: W, format: OutputFormat, schema: SchemaRef, style: &Style) -> Result<Self> {
         let inner = match format {
             OutputFormat::Table => Inner::Text(Box::new(Rolling::new(out, Layout::Box, &schema))),
             OutputFormat::Vertical => Inner::Text(Box::new(Rolling::new(out, Layout::Vertical, &schema))),
             OutputFormat::Markdown => Inner::Text(Box::new(Rolling::new(out, Layout::Markdown, &schema))),
-            OutputFormat::Json => Inner::Json(json::Writer::new(out, true)),
-            OutputFormat::Ndjson => Inner::Json(json::Writer::new(out, false)),
+            OutputFormat::Json => Inner::Json(json::Writer::new(out, true, style.decimals)),
+            OutputFormat::Ndjson => Inner::Json(json::Writer::new(out, false, style.decimals)),
             OutputFormat::Csv | OutputFormat::Tsv => {
                 let delimiter = if format == OutputFormat::Tsv { b'\t' } else { b',' };
-                let mut writer = arrow_csv::WriterBuilder::new().with_header(true).with_delimiter(delimiter).build(out);
-                writer.write(&flat(&RecordBatch::new_empty(schema))?).map_err(unwritten)?;
-                Inner::Csv(Box::new(writer))
+                Inner::Csv(csv::Writer::new(out, delimiter, &style.null, &schema)?)
             }
             OutputFormat::Debezium => {
                 return Err(Error::invalid("Debezium events are of changes").with_hint("`linn table tail` prints them"));
@@ -103,6 +121,11 @@ impl<W: Write> Sink<W> {
             OutputFormat::Arrow => {
                 let writer = arrow::ipc::writer::StreamWriter::try_new(out, &schema).map_err(unwritten)?;
                 Inner::Arrow(Box::new(writer))
+            }
+            OutputFormat::Parquet => {
+                let level = ZstdLevel::try_new(1).map_err(parquet)?;
+                let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+                Inner::Parquet(Box::new(ArrowWriter::try_new(out, schema, Some(properties)).map_err(parquet)?))
             }
         };
         Ok(Self { inner, rows: 0 })
@@ -115,8 +138,9 @@ impl<W: Write> Sink<W> {
             Inner::Text(table) => table.write(batch)?,
             Inner::Screen(screen) => screen.write(batch),
             Inner::Json(writer) => writer.write(batch)?,
-            Inner::Csv(writer) => writer.write(&flat(batch)?).map_err(unwritten)?,
+            Inner::Csv(writer) => writer.write(batch)?,
             Inner::Arrow(writer) => writer.write(batch).map_err(unwritten)?,
+            Inner::Parquet(writer) => writer.write(batch).map_err(parquet)?,
         }
         Ok(())
     }
@@ -132,8 +156,10 @@ impl<W: Write> Sink<W> {
             Inner::Text(table) => table.flush(),
             Inner::Screen(_) => Ok(()),
             Inner::Json(writer) => writer.flush(),
-            Inner::Csv(_) => Ok(()),
+            Inner::Csv(writer) => writer.flush(),
             Inner::Arrow(writer) => writer.get_mut().flush().map_err(gone),
+            // The end of the file says where everything is.
+            Inner::Parquet(_) => Ok(()),
         }
     }
 
@@ -143,7 +169,10 @@ impl<W: Write> Sink<W> {
             Inner::Text(table) => table.finish()?,
             Inner::Screen(screen) => screen.finish()?,
             Inner::Json(writer) => writer.finish()?,
-            Inner::Csv(writer) => writer.into_inner().flush().map_err(gone)?,
+            Inner::Csv(mut writer) => writer.flush()?,
+            Inner::Parquet(writer) => {
+                writer.into_inner().map_err(parquet)?.flush().map_err(gone)?;
+            }
             Inner::Arrow(mut writer) => {
                 writer.finish().map_err(unwritten)?;
                 writer.get_mut().flush().map_err(gone)?;
@@ -162,9 +191,22 @@ pub(crate) fn gone(e: std::io::Error) -> Error {
 pub(crate) fn unwritten(e: ArrowError) -> Error {
     match e {
         ArrowError::IoError(_, e) => gone(e),
-        // Of CSV only the text of the error is left.
-        ArrowError::CsvError(text) => Error::unavailable("the output cannot be written").with_source(text),
         other => other.into(),
+    }
+}
+
+/// Each row as a JSON object.
+///
+/// # Errors
+/// Those of Arrow, for types that JSON has no form for.
+pub(crate) fn json_lines(batch: &RecordBatch) -> Result<Vec<String>> {
+    json::lines(batch, Decimals::Number)
+}
+
+fn parquet(e: ParquetError) -> Error {
+    match e {
+        ParquetError::NYI(what) => Error::unsupported(format!("feature of Parquet: {what}")),
+        other => Error::unavailable("the Parquet file cannot be written").with_source(other),
     }
 }
 

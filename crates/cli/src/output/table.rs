@@ -5,13 +5,10 @@ use std::fmt::Write as _;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::DataType;
-use arrow::util::display::{ArrayFormatter, FormatOptions};
 use linn::Result;
 use unicode_width::UnicodeWidthStr;
 
-/// Times as people and SQL write them.
-pub(super) const TIMESTAMP: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f");
-pub(super) const ZONED: Option<&str> = Some("%Y-%m-%d %H:%M:%S%.f%:z");
+use super::cell::{self, Spelling};
 
 /// How cells are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,18 +37,16 @@ impl Cells {
     /// # Errors
     /// `Internal` for values that have no text.
     pub(super) fn of(column: &ArrayRef, kind: Kind) -> Result<Self> {
-        let options = FormatOptions::default()
-            .with_null(if kind == Kind::Markdown { "" } else { "NULL" })
-            .with_timestamp_format(TIMESTAMP)
-            .with_datetime_format(TIMESTAMP)
-            .with_timestamp_tz_format(ZONED);
-        let formatter = ArrayFormatter::try_new(column.as_ref(), &options)?;
+        let values = cell::Cells::new(column, Spelling::People)?;
+        let null = if kind == Kind::Markdown { "" } else { "NULL" };
         let mut cells = Self { nulls: column.logical_nulls(), ..Self::default() };
         cells.ends.reserve(column.len());
         let mut value = String::new();
         for row in 0..column.len() {
             value.clear();
-            formatter.value(row).write(&mut value)?;
+            if !values.write(row, &mut value) {
+                value.push_str(null);
+            }
             if kind == Kind::People && looks_like_null(column, row) {
                 value.insert(0, '\'');
                 value.push('\'');

@@ -162,7 +162,7 @@ impl<'s> Place<'s> {
 
     fn format(&mut self, name: &str) -> Result<()> {
         match OutputFormat::from_str(name, true) {
-            Ok(OutputFormat::Arrow | OutputFormat::Debezium) | Err(_) => {
+            Ok(OutputFormat::Arrow | OutputFormat::Parquet | OutputFormat::Debezium) | Err(_) => {
                 Err(Error::invalid(format!("'{name}' is not a format for the terminal"))
                     .with_hint("formats are table, vertical, json, ndjson, csv, tsv and markdown"))
             }

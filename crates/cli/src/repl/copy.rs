@@ -26,7 +26,7 @@ pub(super) async fn run(context: &Context, session: &Session, text: &str) -> Res
     };
     if let Some(query) = what.strip_prefix('(').and_then(|query| query.strip_suffix(')')) {
         return match way.as_str() {
-            "to" if words.is_empty() => export(session, query, &file).await,
+            "to" if words.is_empty() => export(context, session, query, &file).await,
             _ => Err(usage()),
         };
     }
@@ -94,20 +94,20 @@ fn words(text: &str) -> Vec<String> {
     all
 }
 
-async fn export(session: &Session, query: &str, file: &str) -> Result<()> {
+async fn export(context: &Context, session: &Session, query: &str, file: &str) -> Result<()> {
     let ending = Path::new(file).extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     let ending = if ending == "md" { "markdown" } else { ending.as_str() };
     let format = OutputFormat::from_str(ending, true).map_err(|_| {
         Error::invalid("the format of the output is not known")
             .with("file", file)
-            .with_hint("let the file end with .csv, .tsv, .json, .ndjson, .arrow or .md")
+            .with_hint("let the file end with .csv, .tsv, .json, .ndjson, .arrow, .parquet or .md")
     })?;
     let Output::Rows { schema, mut stream } = session.execute(query).await? else {
         return Err(Error::invalid("the statement in parentheses is not a query"));
     };
     let failed = |e| Error::unavailable("output file cannot be created").with("file", file).with_source(e);
     let out = std::io::BufWriter::new(std::fs::File::create(file).map_err(failed)?);
-    let mut sink = Sink::new(out, format, schema)?;
+    let mut sink = Sink::styled(out, format, schema, &context.style)?;
     while let Some(batch) = stream.next().await {
         sink.write(&batch?)?;
     }

@@ -2,26 +2,18 @@
 
 use super::words::{Piece, pieces};
 
-/// Whether a statement is at its end: a `;` outside of quotes and comments is its last sign. Statement sets end with `END;`.
+/// Whether a statement is at its end: a `;` outside of quotes and comments is its last sign. The statements
+/// of a set end so too; the set goes on to its `END`.
 pub(super) fn is_complete(text: &str) -> bool {
-    let mut words: Vec<&str> = Vec::new();
     let mut last = "";
     for (piece, text) in pieces(text) {
         match piece {
             Piece::Text { open: true } | Piece::Name { open: true } | Piece::Comment { open: true } => return false,
             Piece::Comment { .. } | Piece::Blank => {}
-            Piece::Word => {
-                words.push(text);
-                last = text;
-            }
             _ => last = text,
         }
     }
-    let is = |at: usize, word: &str| words.get(at).is_some_and(|found| found.eq_ignore_ascii_case(word));
-    let set = (is(0, "BEGIN") && is(1, "STATEMENT") && is(2, "SET"))
-        || (is(0, "EXECUTE") && is(1, "STATEMENT") && is(2, "SET"));
-    let ended = !set || words.last().is_some_and(|word| word.eq_ignore_ascii_case("END"));
-    words.is_empty() && last.is_empty() || last == ";" && ended
+    last.is_empty() || last == ";" && !linn_sql::is_open_set(text)
 }
 
 /// The statement before a command such as `\watch` on the same line, and the command.

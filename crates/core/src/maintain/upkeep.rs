@@ -1,8 +1,10 @@
 //! What follows a commit: partitions, consumers, snapshots and changelogs expire as the options of the table say, within the
 //! commit or beside it (spec: features.md B14). Nothing of it can fail a commit, which is made by then.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use linn_format::{Result, SnapshotId};
 
@@ -11,6 +13,7 @@ use super::partition::{drop_partitions, expired_partitions};
 use super::retain::Retention;
 use super::snapshot::SnapshotExpiry;
 use crate::commit::BATCH_IDENTIFIER;
+use crate::read::panicked;
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
 use crate::stream::Consumers;
@@ -57,7 +60,13 @@ impl Upkeep {
         }
         let (this, table) = (self.clone(), table.clone());
         let env = table.env().clone();
-        env.spawn.spawn(Pool::Work, Box::pin(async move { this.run(&table, newest, identifier).await }));
+        let run = async move {
+            let ran = AssertUnwindSafe(this.run(&table, newest, identifier)).catch_unwind().await;
+            if let Err(panic) = ran {
+                tracing::warn!(table = table.name(), error = %panicked(&*panic), "upkeep after a commit failed");
+            }
+        };
+        env.spawn.spawn(Pool::Work, Box::pin(run));
     }
 
     /// Boxed, because dropping partitions is a commit.

@@ -1,12 +1,14 @@
 //! Work that is spread over the pool: a few tasks at a time, results in the order of the inputs.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures::channel::oneshot;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use linn_format::{Error, Result};
 
+use crate::read::panicked;
 use crate::seam::{Env, Pool};
 
 /// Runs one task in the pool and waits for what it says.
@@ -17,8 +19,9 @@ where
 {
     let (send, receive) = oneshot::channel();
     let task = async move {
+        let done = AssertUnwindSafe(task).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(&*panic)));
         // Nobody waits any more when the caller gave up; then the result is of no use.
-        drop(send.send(task.await));
+        drop(send.send(done));
     };
     env.spawn.spawn(pool, Box::pin(task));
     receive.await.unwrap_or_else(|_| Err(Error::internal("a task ended without a result")))

@@ -25,8 +25,8 @@ use linn_format::types::{DataField, arrow_schema};
 use linn_format::{BatchStream, Error, Result, ResultExt};
 
 pub use change::kinds_of;
-pub(crate) use prefetch::has_huge_rows;
 pub use prefetch::prefetch;
+pub(crate) use prefetch::{has_huge_rows, panicked};
 
 use crate::file::{FileQuery, Tolerance, check_blobs, matching, read_file, read_group, row_groups};
 use crate::merge::{

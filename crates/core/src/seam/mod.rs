@@ -82,6 +82,12 @@ pub trait Storage: Send + Sync + fmt::Debug {
     /// Moves a folder. `NotFound` without source, `AlreadyExists` with target, `Unsupported` where it is not atomic.
     async fn rename_dir(&self, from: &str, to: &str) -> Result<()>;
 
+    /// Whether there is a root to keep files under: `NotFound` where its folder is missing, `Invalid` where it is a file. A
+    /// store without folders has every root.
+    async fn check_root(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The URI of the root, for messages and for engines that want whole paths (`file:/warehouse`, `s3://bucket/x`).
     fn root(&self) -> &str;
 }

@@ -231,6 +231,10 @@ impl Storage for Faulty {
         self.pass(Op::Rename, from, self.inner.rename_dir(from, to)).await
     }
 
+    async fn check_root(&self) -> Result<()> {
+        self.inner.check_root().await
+    }
+
     fn root(&self) -> &str {
         self.inner.root()
     }

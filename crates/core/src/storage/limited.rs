@@ -123,6 +123,10 @@ impl Storage for Limited {
         self.inner.rename_dir(from, to).await
     }
 
+    async fn check_root(&self) -> Result<()> {
+        self.inner.check_root().await
+    }
+
     fn root(&self) -> &str {
         self.inner.root()
     }

@@ -173,6 +173,15 @@ impl Storage for Local {
         .context("target", to)
     }
 
+    async fn check_root(&self) -> Result<()> {
+        self.blocking("", |root| match fs::metadata(root) {
+            Ok(meta) if meta.is_dir() => Ok(()),
+            Ok(_) => Err(Error::invalid("this is a file, not a folder")),
+            Err(e) => Err(failed(e)),
+        })
+        .await
+    }
+
     fn root(&self) -> &str {
         &self.uri
     }

@@ -368,8 +368,11 @@ impl TableWriter {
                 running.push_back(receiver);
             }
             let Some(receiver) = running.pop_front() else { break };
-            let (key, writer, message) =
-                receiver.await.map_err(|_| Error::internal("a flush ended without a result"))?;
+            let Ok((key, writer, message)) = receiver.await else {
+                // Its rows went with it.
+                self.failed = true;
+                return Err(Error::internal("a flush ended without a result"));
+            };
             match message {
                 Ok(Some(message)) => {
                     messages.push((key.clone(), message));

@@ -26,6 +26,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parquet::errors::ParquetError;
 
+pub use schema::int96_as_bytes;
+
 use super::{BatchStream, FileFormat, FileRead, FileWrite, FileWriter};
 use crate::{Error, ErrorKind, RangeReader, Result};
 

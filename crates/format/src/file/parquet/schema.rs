@@ -153,8 +153,11 @@ fn decimal_length(precision: u8) -> i32 {
     bits.div_ceil(8).cast_signed()
 }
 
-/// The same schema with every INT96 declared as bytes.
-pub(super) fn int96_as_bytes(schema: &SchemaDescriptor) -> Result<Option<SchemaDescriptor>> {
+/// The same schema with every INT96 declared as bytes; none when there is no INT96.
+///
+/// # Errors
+/// Those of Parquet, for a schema that contradicts itself.
+pub fn int96_as_bytes(schema: &SchemaDescriptor) -> Result<Option<SchemaDescriptor>> {
     if schema.columns().iter().all(|c| c.physical_type() != Physical::INT96) {
         return Ok(None);
     }
