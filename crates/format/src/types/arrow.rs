@@ -147,7 +147,8 @@ fn from_arrow(arrow: &Arrow) -> Result<Kind> {
         Arrow::UInt64 => Kind::Decimal { precision: 20, scale: 0 },
         Arrow::Float16 | Arrow::Float32 => Kind::Float,
         Arrow::Float64 => Kind::Double,
-        Arrow::Utf8 | Arrow::LargeUtf8 | Arrow::Utf8View => DataType::string().kind,
+        // A column of nulls alone may hold anything.
+        Arrow::Utf8 | Arrow::LargeUtf8 | Arrow::Utf8View | Arrow::Null => DataType::string().kind,
         Arrow::Binary | Arrow::LargeBinary | Arrow::BinaryView => DataType::bytes().kind,
         Arrow::FixedSizeBinary(n) => match u32::try_from(*n) {
             Ok(n) if n > 0 => Kind::Binary(n),
