@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use arrow::array::Array;
 use indicatif::ProgressBar;
-use linn::{Error, Result};
+use linn::format::schema::TableSchema;
+use linn::{Error, NewTable, Result};
 
 use super::ahead::Ahead;
 use super::aside::Aside;
@@ -28,6 +29,8 @@ async fn read(path: &Path, kind: FileKind) -> Result<String> {
         return Err(Error::invalid("no columns"));
     }
     fields.iter_mut().for_each(|field| field.data_type.nullable = true);
+    let columns = NewTable { columns: fields, ..NewTable::default() };
+    let fields = TableSchema::create(columns, 0)?.fields;
     let mut counts = vec![0; fields.len()];
     let target = Target::new(fields, Unknown::Refused)?;
     let (schema, chunks) = open(&source, &dialect, target.wanted(), false, &ProgressBar::hidden())?;

@@ -155,7 +155,7 @@ fn from_arrow(arrow: &Arrow) -> Result<Kind> {
             _ => DataType::bytes().kind,
         },
         Arrow::Decimal32(p, s) | Arrow::Decimal64(p, s) | Arrow::Decimal128(p, s) => match u8::try_from(*s) {
-            Ok(scale) if scale <= *p => Kind::Decimal { precision: *p, scale },
+            Ok(scale) if scale <= *p && (1..=38).contains(p) => Kind::Decimal { precision: *p, scale },
             _ => return Err(Error::unsupported(format!("arrow type {arrow} has no Paimon type"))),
         },
         Arrow::Date32 => Kind::Date,
