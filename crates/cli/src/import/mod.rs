@@ -13,6 +13,8 @@ pub(crate) mod json;
 pub(crate) mod load;
 pub(crate) mod source;
 pub(crate) mod target;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

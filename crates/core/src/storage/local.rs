@@ -174,7 +174,8 @@ impl Storage for Local {
     }
 
     async fn check_root(&self) -> Result<()> {
-        self.blocking("", |root| match fs::metadata(root) {
+        // Without the slash at the end, behind which a file is no folder.
+        self.blocking("", |root| match fs::metadata(root.components().as_path()) {
             Ok(meta) if meta.is_dir() => Ok(()),
             Ok(_) => Err(Error::invalid("this is a file, not a folder")),
             Err(e) => Err(failed(e)),

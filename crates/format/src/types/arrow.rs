@@ -147,14 +147,15 @@ fn from_arrow(arrow: &Arrow) -> Result<Kind> {
         Arrow::UInt64 => Kind::Decimal { precision: 20, scale: 0 },
         Arrow::Float16 | Arrow::Float32 => Kind::Float,
         Arrow::Float64 => Kind::Double,
-        Arrow::Utf8 | Arrow::LargeUtf8 | Arrow::Utf8View => DataType::string().kind,
+        // A column of nulls alone may hold anything.
+        Arrow::Utf8 | Arrow::LargeUtf8 | Arrow::Utf8View | Arrow::Null => DataType::string().kind,
         Arrow::Binary | Arrow::LargeBinary | Arrow::BinaryView => DataType::bytes().kind,
         Arrow::FixedSizeBinary(n) => match u32::try_from(*n) {
             Ok(n) if n > 0 => Kind::Binary(n),
             _ => DataType::bytes().kind,
         },
         Arrow::Decimal32(p, s) | Arrow::Decimal64(p, s) | Arrow::Decimal128(p, s) => match u8::try_from(*s) {
-            Ok(scale) if scale <= *p => Kind::Decimal { precision: *p, scale },
+            Ok(scale) if scale <= *p && (1..=38).contains(p) => Kind::Decimal { precision: *p, scale },
             _ => return Err(Error::unsupported(format!("arrow type {arrow} has no Paimon type"))),
         },
         Arrow::Date32 => Kind::Date,

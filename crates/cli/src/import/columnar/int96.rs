@@ -14,7 +14,7 @@ const NANOS_OF_DAY: i128 = 86_400_000_000_000;
 /// The array with timestamps where `declared` has them and it has their bytes.
 ///
 /// # Errors
-/// `Invalid` for instants that no unit holds.
+/// `Unsupported` for instants that no unit holds together.
 pub(super) fn decode(array: &ArrayRef, declared: &DataType) -> Result<ArrayRef> {
     Ok(match (array.data_type(), declared) {
         (DataType::FixedSizeBinary(12), DataType::Timestamp(..)) => timestamps(array.as_fixed_size_binary())?,
@@ -60,7 +60,8 @@ fn timestamps(bytes: &FixedSizeBinaryArray) -> Result<ArrayRef> {
             return Ok(cast(&values, &DataType::Timestamp(unit, None))?);
         }
     }
-    Err(Error::unsupported("feature timestamps of Parquet whose instants no unit of 64 bits holds together"))
+    Err(Error::unsupported("feature INT96 timestamps further away than 64 bits of their unit reach")
+        .with_hint("nanoseconds reach from 1677 to 2262, microseconds some 292,000 years either way"))
 }
 
 /// Nanoseconds since the epoch.

@@ -2,9 +2,13 @@
 
 mod arrow;
 mod avro;
+mod footer;
 mod int96;
 mod orc;
+mod page;
 mod parquet;
+mod patched;
+mod thrift;
 
 use ::arrow::datatypes::SchemaRef;
 use ::arrow::error::ArrowError;

@@ -1,14 +1,12 @@
 //! Parquet files, row group by row group, so that what is damaged can be named.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use linn::format::file::parquet::int96_as_bytes;
 use linn::format::types::{DataField, DataType, Kind, fields_from_arrow};
 use linn::{Error, Result};
 use parquet::arrow::ProjectionMask;
@@ -17,9 +15,10 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::LogicalType;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 
-use super::{Batches, int96};
+use super::patched::Patched;
+use super::{Batches, footer, int96, page};
 use crate::import::ahead::damaged;
 use crate::import::chunk::{ROWS, until_error};
 use crate::import::guard::guarded;
@@ -51,7 +50,7 @@ pub(super) fn open(source: &Source) -> Result<(SchemaRef, Batches)> {
 }
 
 struct Rows {
-    file: File,
+    file: Arc<File>,
     name: String,
     metadata: ArrowReaderMetadata,
     /// The columns as the file declares them.
@@ -65,13 +64,13 @@ struct Rows {
 impl Rows {
     fn open(source: &Source) -> Result<Self> {
         let mut file = source.raw()?;
-        check_magic(&mut file, source)?;
-        let metadata = read_metadata(&file).map_err(|e| broken(e).with("file", source.name()))?;
+        footer::check_magic(&mut file, source)?;
+        let metadata = footer::read(&file).map_err(|e| broken(e).with("file", source.name()))?;
         let declared = load(&metadata.declared, metadata.has_int96).map_err(|e| e.with("file", source.name()))?;
         refuse_shredded(&declared).map_err(|e| e.with("file", source.name()))?;
         let schema = Arc::clone(declared.schema());
         let metadata = if metadata.has_int96 { load(&metadata.read, true)? } else { declared };
-        Ok(Self { file, name: source.name(), metadata, schema, group: 0, reader: None })
+        Ok(Self { file: Arc::new(file), name: source.name(), metadata, schema, group: 0, reader: None })
     }
 
     fn next(&mut self) -> Result<Option<RecordBatch>> {
@@ -98,7 +97,7 @@ impl Rows {
     }
 
     fn start(&self) -> Result<ParquetRecordBatchReader> {
-        let start = || reader(&self.file, &self.metadata, self.group, ProjectionMask::all());
+        let start = || reader(&self.file, &self.metadata, self.group, None);
         guarded(start).unwrap_or_else(|panic| Err(damaged(panic)))
     }
 
@@ -134,9 +133,9 @@ impl Rows {
         let error = error.with("file", &self.name).with("row group", self.group);
         let columns = self.metadata.parquet_schema().root_schema().get_fields();
         let fails = |at: usize| {
-            let only = ProjectionMask::roots(self.metadata.parquet_schema(), [at]);
             let read = guarded(|| {
-                reader(&self.file, &self.metadata, self.group, only).is_ok_and(|mut reader| reader.all(|b| b.is_ok()))
+                reader(&self.file, &self.metadata, self.group, Some(at))
+                    .is_ok_and(|mut reader| reader.all(|b| b.is_ok()))
             });
             !read.unwrap_or(false)
         };
@@ -156,20 +155,57 @@ fn load(metadata: &Arc<ParquetMetaData>, by_parquet: bool) -> Result<ArrowReader
     load(by_parquet).or_else(|_| load(true)).map_err(broken)
 }
 
+/// Reads a row group, one of its columns where that is given. Checksums are compared first.
 fn reader(
-    file: &File,
+    file: &Arc<File>,
     metadata: &ArrowReaderMetadata,
     group: usize,
-    columns: ProjectionMask,
+    column: Option<usize>,
 ) -> Result<ParquetRecordBatchReader> {
-    let rows = metadata.metadata().row_groups().get(group).map_or(Ok(ROWS), batch_rows)?;
-    let file = file.try_clone().map_err(|e| Error::unavailable("the input cannot be read").with_source(e))?;
+    let schema = metadata.parquet_schema();
+    let wanted = column.map_or(ProjectionMask::all(), |column| ProjectionMask::roots(schema, [column]));
+    let Some(chunks) = metadata.metadata().row_groups().get(group) else {
+        return Err(Error::internal("there is no such row group"));
+    };
+    let rows = batch_rows(chunks)?;
+    let mut places = Vec::new();
+    let mut seekable = file.try_clone().map_err(|e| Error::unavailable("the input cannot be read").with_source(e))?;
+    for (leaf, chunk) in chunks.columns().iter().enumerate().filter(|(leaf, _)| wanted.leaf_included(*leaf)) {
+        let Some((start, end)) = place(chunk) else { continue };
+        let pages = page::check(&mut seekable, start, end).map_err(|e| match column {
+            None => e.with("column", schema.column(leaf).path().string()),
+            Some(_) => e,
+        })?;
+        places.extend(pages.not_compressed);
+    }
+    if !says_too_little(metadata.metadata()) {
+        places.clear();
+    }
+    places.sort_unstable();
+    let file = Patched { file: Arc::clone(file), places: Arc::new(places) };
     ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
         .with_row_groups(vec![group])
-        .with_projection(columns)
+        .with_projection(wanted)
         .with_batch_size(rows)
         .build()
         .map_err(broken)
+}
+
+/// Where the pages of a column chunk begin and end.
+fn place(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
+    let data = u64::try_from(chunk.data_page_offset()).ok()?;
+    let dictionary = chunk.dictionary_page_offset().and_then(|offset| u64::try_from(offset).ok());
+    let start = dictionary.map_or(data, |dictionary| dictionary.min(data));
+    Some((start, start.checked_add(u64::try_from(chunk.compressed_size()).ok()?)?))
+}
+
+/// Whether the writer says of compressed pages of version 2 that they are not: the C++ library did so until its version 3.
+fn says_too_little(metadata: &ParquetMetaData) -> bool {
+    let Some(writer) = metadata.file_metadata().created_by() else { return false };
+    let version =
+        writer.strip_prefix("parquet-cpp-arrow version ").or_else(|| writer.strip_prefix("parquet-cpp version "));
+    let major = version.and_then(|version| version.split('.').next()).and_then(|major| major.parse::<u32>().ok());
+    major.is_some_and(|major| major < 3)
 }
 
 /// Rows in a batch of a row group.
@@ -181,66 +217,6 @@ fn batch_rows(group: &RowGroupMetaData) -> Result<usize> {
             .with_hint(format!("rows of up to {} MiB are read", LARGEST_ROW >> 20)));
     }
     Ok(BATCH.checked_div(row).and_then(|rows| usize::try_from(rows).ok()).map_or(ROWS, |rows| rows.clamp(1, ROWS)))
-}
-
-fn check_magic(file: &mut File, source: &Source) -> Result<()> {
-    let mut ends = [0; 8];
-    let (start, end) = ends.split_at_mut(4);
-    let read = file.read_exact(start).and_then(|()| file.seek(SeekFrom::End(-4))).and_then(|_| file.read_exact(end));
-    match read {
-        Ok(()) if matches!(&ends, b"PAR1PAR1") => Ok(()),
-        Ok(()) if matches!(&ends, [b'P', b'A', b'R', b'1', ..]) => {
-            Err(damaged("the end of the file is missing").with("file", source.name()))
-        }
-        Ok(()) if matches!(&ends, [b'P', b'A', b'R', b'E', ..]) => {
-            Err(Error::unsupported("feature encrypted Parquet files").with("file", source.name()))
-        }
-        Ok(()) => Err(source.wrong("a Parquet file", "the bytes PAR1 are not at its beginning and end")),
-        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof || e.kind() == std::io::ErrorKind::InvalidInput => {
-            Err(source.wrong("a Parquet file", "it is too short"))
-        }
-        Err(e) => Err(source.failed(e)),
-    }
-}
-
-struct Footer {
-    declared: Arc<ParquetMetaData>,
-    /// With bytes in place of INT96.
-    read: Arc<ParquetMetaData>,
-    has_int96: bool,
-}
-
-fn read_metadata(file: &File) -> Result<Footer, ParquetError> {
-    let declared = ParquetMetaDataReader::new().parse_and_finish(file)?;
-    let bytes = int96_as_bytes(declared.file_metadata().schema_descr())?;
-    let has_int96 = bytes.is_some();
-    let read = match bytes {
-        Some(schema) => {
-            let options = ParquetMetaDataOptions::new().with_schema(Arc::new(schema));
-            ParquetMetaDataReader::new().with_metadata_options(Some(options)).parse_and_finish(file)?
-        }
-        None => declared.clone(),
-    };
-    Ok(Footer { declared: Arc::new(mended(declared)?), read: Arc::new(mended(read)?), has_int96 })
-}
-
-/// Some writers say that a dictionary is at the beginning of the file, which is none.
-fn mended(metadata: ParquetMetaData) -> Result<ParquetMetaData, ParquetError> {
-    let is_wrong = |group: &RowGroupMetaData| group.columns().iter().any(|c| c.dictionary_page_offset() == Some(0));
-    if !metadata.row_groups().iter().any(is_wrong) {
-        return Ok(metadata);
-    }
-    let mut builder = metadata.into_builder();
-    let mut groups = Vec::new();
-    for group in builder.take_row_groups() {
-        let mut columns = Vec::new();
-        for column in group.columns() {
-            let offset = column.dictionary_page_offset().filter(|offset| *offset > 0);
-            columns.push(column.clone().into_builder().set_dictionary_page_offset(offset).build()?);
-        }
-        groups.push(group.into_builder().set_column_metadata(columns).build()?);
-    }
-    Ok(builder.set_row_groups(groups).build())
 }
 
 fn refuse_shredded(metadata: &ArrowReaderMetadata) -> Result<()> {

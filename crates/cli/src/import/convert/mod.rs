@@ -32,7 +32,8 @@ pub(crate) fn convert(
     if !arrow.data_type().is_nested() {
         return scalar(column, field, arrow);
     }
-    let (converted, misfits) = nested::convert(column, field, arrow, unknown)?;
+    let (converted, mut misfits) = nested::convert(column, field, arrow, unknown)?;
+    misfits.sort_by_key(|(row, _)| *row);
     if misfits.is_empty() {
         return Ok((converted, misfits));
     }
