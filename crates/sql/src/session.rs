@@ -15,6 +15,7 @@ use linn::format::predicate::Predicate;
 use linn::{Catalog, Error, Identifier, Result};
 
 use crate::error::ours;
+use crate::exact::exact;
 use crate::parse::{mark, parse, split};
 use crate::provider::Reading;
 use crate::run;
@@ -89,7 +90,7 @@ impl Session {
         options.catalog.create_default_catalog_and_schema = false;
         // Strings are Utf8 in Linn's batches; views would only be converted back when written.
         options.sql_parser.map_string_types_to_utf8view = false;
-        let state = SessionStateBuilder::new().with_config(config).with_default_features().build();
+        let state = exact(SessionStateBuilder::new().with_config(config).with_default_features()).build();
         Self { catalog, database: RwLock::new(database.to_owned()), context: SessionContext::new_with_state(state) }
     }
 

@@ -33,11 +33,18 @@ pub(super) async fn run(context: &Context, args: &DiffArgs) -> Result<()> {
         (false, true) => sides.keyed(&from, &to),
         (false, false) => sides.counted(&from, &to),
     };
+    let names = columns(&from, &to);
+    let (change, rows) = match args.files {
+        true => ("change".to_owned(), "rows".to_owned()),
+        false => (quoted(&free("change", &names)), quoted(&free("rows", &names))),
+    };
     let sql = match args.count {
         true if !args.files && !from.schema().is_primary_key_table() => {
-            format!("SELECT change, sum(\"rows\") AS \"rows\" FROM ({sql}) GROUP BY change ORDER BY change")
+            format!("SELECT {change} AS change, sum({rows}) AS \"rows\" FROM ({sql}) GROUP BY {change} ORDER BY change")
         }
-        true => format!("SELECT change, count(*) AS \"rows\" FROM ({sql}) GROUP BY change ORDER BY change"),
+        true => {
+            format!("SELECT {change} AS change, count(*) AS \"rows\" FROM ({sql}) GROUP BY {change} ORDER BY change")
+        }
         false => sql,
     };
     show_result(context, session.execute(&sql).await?).await.map(|_| ())
@@ -59,6 +66,15 @@ fn columns(from: &Table, to: &Table) -> Vec<String> {
         }
     }
     names
+}
+
+/// A name that no column has.
+fn free(name: &str, columns: &[String]) -> String {
+    let mut name = name.to_owned();
+    while columns.contains(&name) {
+        name.insert(0, '_');
+    }
+    name
 }
 
 impl Sides<'_> {
@@ -90,11 +106,12 @@ impl Sides<'_> {
             .collect();
         let order: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
         format!(
-            "SELECT change, {names} FROM (SELECT s.side AS \"_side\", CASE WHEN a.\"_here\" IS NULL THEN 'added' \
-             WHEN b.\"_here\" IS NULL THEN 'removed' WHEN s.side = 0 THEN 'before' ELSE 'after' END AS change, {values} \
+            "SELECT {change}, {names} FROM (SELECT s.side AS \"_side\", CASE WHEN a.\"_here\" IS NULL THEN 'added' \
+             WHEN b.\"_here\" IS NULL THEN 'removed' WHEN s.side = 0 THEN 'before' ELSE 'after' END AS {change}, {values} \
              FROM ({a}) a FULL OUTER JOIN ({b}) b ON {join} CROSS JOIN (VALUES (0), (1)) AS s(side) \
              WHERE (a.\"_here\" IS NULL AND s.side = 1) OR (b.\"_here\" IS NULL AND s.side = 0) \
              OR (a.\"_here\" IS NOT NULL AND b.\"_here\" IS NOT NULL AND ({changed}))) ORDER BY {order}, \"_side\"",
+            change = quoted(&free("change", &columns)),
             names = columns.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", "),
             values = values.join(", "),
             a = self.rows(from, self.from, &columns, "true AS \"_here\""),
@@ -108,9 +125,11 @@ impl Sides<'_> {
         let columns = columns(from, to);
         let names = columns.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", ");
         format!(
-            "SELECT CASE WHEN \"_more\" > 0 THEN 'added' ELSE 'removed' END AS change, abs(\"_more\") AS \"rows\", {names} \
+            "SELECT CASE WHEN \"_more\" > 0 THEN 'added' ELSE 'removed' END AS {change}, abs(\"_more\") AS {rows}, {names} \
              FROM (SELECT {names}, sum(\"_sign\") AS \"_more\" FROM ({b} UNION ALL {a}) GROUP BY {names}) \
              WHERE \"_more\" <> 0 ORDER BY {names}",
+            change = quoted(&free("change", &columns)),
+            rows = quoted(&free("rows", &columns)),
             a = self.rows(from, self.from, &columns, "-1 AS \"_sign\""),
             b = self.rows(to, self.to, &columns, "1 AS \"_sign\""),
         )

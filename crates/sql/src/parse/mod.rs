@@ -4,15 +4,22 @@
 mod alter;
 mod create;
 mod cursor;
+mod dialect;
+mod from;
 mod function;
+mod grammar;
 mod reference;
 mod star;
 mod statement;
+mod types;
 
-pub(crate) use cursor::{DIALECT, split};
+pub(crate) use cursor::{Cursor, DIALECT, split};
+pub(crate) use from::with_select;
+pub(crate) use grammar::{Called, honoured};
 pub(crate) use reference::{TableOptions, mark};
 pub(crate) use star::EVERY;
-pub(crate) use statement::{Analyzed, CallArgument, Insert, Statement, parse};
+pub(crate) use statement::{Analyzed, CallArgument, Insert, PartitionValues, Statement, parse};
+pub(crate) use types::{own_type, with_types};
 
 /// How many statements a text has. Only what Linn parses itself is looked at: nothing is planned, and no table is opened.
 ///

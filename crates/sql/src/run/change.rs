@@ -16,6 +16,7 @@ use futures::StreamExt;
 use linn::format::types::RowKind;
 use linn::{Error, ErrorKind, Identifier, Result, Table};
 
+use super::default;
 use super::effect;
 use super::insert::{fitted, write};
 use super::number::Goals;
@@ -58,7 +59,7 @@ pub(super) async fn update(session: &Session, update: Update, options: &TableOpt
         .fields
         .iter()
         .map(|f| match (assigned.iter().find(|(name, _)| *name == f.name), effect::left_alone(&table, f)) {
-            (Some((_, value)), _) => format!("{value} AS {}", quoted(&f.name)),
+            (Some((_, value)), _) => format!("{} AS {}", default::value(value, f), quoted(&f.name)),
             (None, Some(value)) => format!("{value} AS {}", quoted(&f.name)),
             (None, None) => quoted(&f.name),
         })
@@ -259,6 +260,6 @@ pub(super) fn query(sql: &str) -> Result<Ast> {
 }
 
 /// A name in double quotes.
-pub(super) fn quoted(name: &str) -> String {
+pub(in crate::run) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -1,18 +1,24 @@
 //! Running statements.
 
 mod analyze;
+mod assign;
 mod call;
+mod cast;
 mod change;
 mod condition;
 mod ddl;
+mod default;
 mod effect;
+mod fit;
 mod insert;
+mod instant;
 mod literal;
 mod merge;
 mod number;
 mod place;
 mod query;
 mod show;
+mod unit;
 
 use linn::Result;
 

@@ -14,14 +14,15 @@ use datafusion::sql::parser::Statement as Wrapped;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Select, SelectItem, Statement as Ast, TableAlias, TableFactor, VisitMut, VisitorMut,
 };
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Token;
 use linn::{Error, ErrorKind, Result};
 
-use super::literal;
 use super::number::{self, Goals};
+use super::{cast, fit, instant, literal};
 use crate::error::ours;
-use crate::parse::{DIALECT, TableOptions};
+use crate::parse::{Called, DIALECT, TableOptions, honoured, with_select, with_types};
 use crate::provider::{self, Reading};
 use crate::session::{CATALOG, Output, Session, stream};
 
@@ -29,7 +30,8 @@ use crate::session::{CATALOG, Output, Session, stream};
 const DEPTH: usize = 300;
 
 pub(super) async fn run(session: &Session, tokens: Vec<Token>, options: &TableOptions) -> Result<Output> {
-    let ast = parse(tokens)?;
+    let mut ast = parse(tokens)?;
+    check(session, &mut ast)?;
     match ast {
         Ast::Update(update) => super::change::update(session, update, options).await,
         Ast::Delete(delete) => super::change::delete(session, delete, options).await,
@@ -58,14 +60,28 @@ fn first_words(text: &str) -> String {
 }
 
 /// Parses one statement with the library's parser.
-pub(super) fn parse(tokens: Vec<Token>) -> Result<Ast> {
+pub(in crate::run) fn parse(tokens: Vec<Token>) -> Result<Ast> {
     let invalid = |e| Error::invalid(format!("SQL: {e}"));
-    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens(tokens);
+    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens(with_types(&with_select(&tokens)));
     let ast = parser.parse_statement().map_err(invalid)?;
     match parser.next_token().token {
         Token::EOF => Ok(ast),
+        Token::Word(word) if matches!(word.keyword, Keyword::ON | Keyword::RETURNING | Keyword::OUTPUT) => {
+            Err(Error::unsupported(format!("SQL: the clause {} is not supported", word.value.to_uppercase())))
+        }
         rest => Err(Error::invalid(format!("SQL: expected the end of the statement, found {:?}", rest.to_string()))),
     }
+}
+
+/// Refuses what a statement says without effect.
+fn check(session: &Session, ast: &mut Ast) -> Result<()> {
+    let state = session.context().state();
+    honoured(ast, &|name| match name {
+        name if state.scalar_functions().contains_key(name) => Called::Scalar,
+        name if state.aggregate_functions().contains_key(name) => Called::Aggregate,
+        name if state.window_functions().contains_key(name) => Called::Window,
+        _ => Called::Unknown,
+    })
 }
 
 /// Plans a statement over tables that are opened for it.
@@ -75,19 +91,25 @@ pub(super) async fn frame(session: &Session, ast: Ast, options: &TableOptions) -
 
 /// Plans a statement whose rows go to `goals` over tables that are opened for it, and over `target` by the name of
 /// [`provider::TARGET`].
-pub(super) async fn frame_over(
+pub(in crate::run) async fn frame_over(
     session: &Session,
     mut ast: Ast,
     options: &TableOptions,
     target: Option<Arc<dyn TableProvider>>,
     goals: &Goals<'_>,
 ) -> Result<DataFrame> {
+    check(session, &mut ast)?;
+    let casts = cast::own_casts(&mut ast)?;
     let doubles = literal::prepare(&mut ast);
     let mut names = Names::default();
     let _: ControlFlow<()> = ast.visit(&mut names);
     let context = context(session, &names, options, target).await?;
+    casts.into_iter().for_each(|function| context.register_udf(function));
+    if let Goals::ByName(fields) = goals {
+        fit::functions(fields)?.into_iter().for_each(|function| context.register_udf(function));
+    }
     let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await.map_err(ours)?;
-    let plan = number::settle(plan, goals, &doubles).map_err(ours)?;
+    let plan = instant::settle(number::settle(plan, goals, &doubles).map_err(ours)?).map_err(ours)?;
     context.execute_logical_plan(plan).await.map_err(ours)
 }
 

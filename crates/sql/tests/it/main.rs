@@ -1,15 +1,24 @@
 //! SQL from text to rows, over a warehouse in memory.
 
+mod agrees_with_duckdb;
+mod arithmetic_never_wraps;
+mod assignments_keep_values;
 mod buckets_of_every_mode;
 mod changes_rows;
 mod changes_rows_in_place;
+mod clauses_work_or_are_refused;
+mod defaults_everywhere;
 mod maintains_tables;
 mod metadata_answers;
+mod names_in_types_are_names;
 mod no_text_is_too_odd;
 mod numbers_keep_their_digits;
+mod operators_bind_as_in_postgresql;
+mod overwrites_named_partitions;
 mod shows_changes;
 mod tags_and_branches;
 mod travels_in_time;
+mod values_of_every_type_compare;
 
 use std::sync::Arc;
 
