@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Int64Type, TimeUnit};
 use datafusion::common::{DFSchema, ScalarValue};

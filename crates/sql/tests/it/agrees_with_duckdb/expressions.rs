@@ -192,7 +192,7 @@ impl Chance {
             ),
             5 => format!("({a} {}IN ({}, {}))", self.one(&["", "NOT "]), self.inner(kind, depth), self.nullable(kind)),
             6 => {
-                let pattern = self.one(&["'%'", "'a%'", "'%b%'", "'_b%'", "'%''%'", "'%\\_'"]);
+                let pattern = self.one(&["'%'", "'a%'", "'%b%'", "'_b%'", "'%''%'"]);
                 format!("({} {} {pattern})", self.inner(Kind::Text, depth), self.one(&["LIKE", "NOT LIKE", "ILIKE"]))
             }
             7 => {
