@@ -145,6 +145,9 @@ pub(crate) fn theirs(error: Error) -> DataFusionError {
 
 /// Whether values of a query are at fault, not the machinery.
 fn is_users(error: &ArrowError) -> bool {
+    if let ArrowError::InvalidArgumentError(text) = error {
+        return text.contains("to store in a Decimal");
+    }
     matches!(
         error,
         ArrowError::CastError(_)

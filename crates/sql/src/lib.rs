@@ -4,6 +4,7 @@
 //! registered for this statement alone; so one statement sees one snapshot of each table.
 
 mod error;
+mod exact;
 mod file;
 mod function;
 mod names;

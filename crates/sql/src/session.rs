@@ -22,6 +22,7 @@ use linn::format::predicate::Predicate;
 use linn::{Catalog, Error, Identifier, Result};
 
 use crate::error::ours;
+use crate::exact::exact;
 use crate::file::Stores;
 use crate::function::functions;
 use crate::parse::{TableOptions, mark, parse, pointed, split, verbatim};
@@ -116,7 +117,7 @@ impl Session {
         options.sql_parser.map_string_types_to_utf8view = false;
         options.sql_parser.collect_spans = true;
         options.execution.parquet.schema_force_view_types = false;
-        let state = SessionStateBuilder::new().with_config(config).with_default_features().build();
+        let state = exact(SessionStateBuilder::new().with_config(config).with_default_features()).build();
         let context = SessionContext::new_with_state(state);
         for function in functions() {
             context.register_udf(function);

@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)]
 
 pub mod compare;
+pub mod duckdb;
 pub mod fixture;
 pub mod fuzz;
 pub mod model;

@@ -74,6 +74,10 @@ pub(super) fn resolve(
     let target = match overwrite {
         Overwrite::Table => Target::All,
         Overwrite::Dynamic if !partitioned => Target::All,
+        // A partition that is named by all its columns is replaced also when nothing comes in its place.
+        Overwrite::Partition(spec) if dynamic && added.entries.is_empty() && whole(table, &spec)?.is_some() => {
+            specs(table, &[spec])?
+        }
         Overwrite::Partition(_) | Overwrite::Dynamic if dynamic => {
             let rows: HashSet<BinaryRow> = added.entries.iter().map(|entry| entry.partition.clone()).collect();
             return Ok((!rows.is_empty()).then_some(Target::Rows(rows)));

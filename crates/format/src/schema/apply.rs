@@ -131,7 +131,9 @@ fn rename_column(schema: &mut TableSchema, path: &[String], new_name: &str) -> R
     field.name = new_name.to_owned();
     if path.len() == 1 {
         rename::in_keys(&mut schema.primary_keys, old, new_name);
-        rename::in_options(&mut schema.options, old, new_name);
+        let others: Vec<&str> =
+            schema.fields.iter().map(|f| f.name.as_str()).filter(|name| *name != new_name).collect();
+        rename::in_options(&mut schema.options, old, new_name, &others);
     }
     Ok(())
 }

@@ -26,9 +26,10 @@ pub(super) fn in_keys(names: &mut [String], old: &str, new: &str) {
 }
 
 /// Renames a column in option values that list columns and in keys `fields.<columns>.…` and `file-index.<type>.<column>.…`.
-pub(super) fn in_options(options: &mut Options, old: &str, new: &str) {
+/// `others` are the names of the other columns: `fields.x.y.…` belongs to "x.y" where there is such a column.
+pub(super) fn in_options(options: &mut Options, old: &str, new: &str, others: &[&str]) {
     let rewritten = options.iter().map(|(key, value)| {
-        let new_key = rename_key(key, old, new).unwrap_or_else(|| key.to_owned());
+        let new_key = rename_key(key, old, new, others).unwrap_or_else(|| key.to_owned());
         let lists_columns = COLUMN_LISTS.contains(&key)
             || (key.starts_with("fields.") && key.ends_with(".sequence-group"))
             || (key.starts_with("file-index.") && key.ends_with(".columns"));
@@ -39,13 +40,15 @@ pub(super) fn in_options(options: &mut Options, old: &str, new: &str) {
 }
 
 /// `fields.<a,b>.<suffix>` with the column renamed; the suffix may have points, column names may too.
-fn rename_key(key: &str, old: &str, new: &str) -> Option<String> {
+fn rename_key(key: &str, old: &str, new: &str, others: &[&str]) -> Option<String> {
     if let Some((kind, rest)) = key.strip_prefix("file-index.").and_then(|rest| rest.split_once('.')) {
         let (name, option) = rest.rsplit_once('.')?;
         return Some(format!("file-index.{kind}.{}.{option}", renamed(name, old, new)?));
     }
     let rest = key.strip_prefix("fields.")?;
-    if let Some(suffix) = rest.strip_prefix(old).filter(|suffix| suffix.starts_with('.')) {
+    let of_column = |name: &str| rest.strip_prefix(name).filter(|suffix| suffix.starts_with('.'));
+    let of_longer = others.iter().any(|other| other.len() > old.len() && of_column(other).is_some());
+    if let Some(suffix) = of_column(old).filter(|_| !of_longer) {
         return Some(format!("fields.{new}{suffix}"));
     }
     let names = rest.strip_suffix(".sequence-group")?;

@@ -21,7 +21,7 @@ impl DataType {
         let mut parser = Parser { tokens: tokenize(sql).context("type", sql)?, at: 0, next_id: 0, suffixes: 0 };
         let parsed = parser.nullable_type(0).and_then(|t| match parser.peek() {
             None => Ok(t),
-            Some(token) => Err(Error::invalid(format!("unexpected {token:?} after a type"))),
+            Some(token) => Err(Error::invalid(format!("unexpected {token} after a type"))),
         });
         parsed.context("type", sql)
     }
@@ -59,7 +59,7 @@ impl Parser {
     }
 
     fn expect_sign(&mut self, sign: char) -> Result<()> {
-        if self.take_sign(sign) { Ok(()) } else { Err(Error::invalid(format!("expected {sign:?} in a type"))) }
+        if self.take_sign(sign) { Ok(()) } else { Err(Error::invalid(format!("expected {sign} in a type"))) }
     }
 
     fn expect_words(&mut self, words: &[&str]) -> Result<()> {
@@ -106,7 +106,7 @@ impl Parser {
     fn kind(&mut self, depth: usize) -> Result<Kind> {
         let word = match self.next()? {
             Token::Word(word) => word,
-            other => return Err(Error::invalid(format!("expected the name of a type, found {other:?}"))),
+            other => return Err(Error::invalid(format!("expected the name of a type, found {other}"))),
         };
         let word = word.to_ascii_uppercase();
         let upper = canonical(&word);
@@ -192,7 +192,7 @@ impl Parser {
     fn row_field(&mut self, depth: usize) -> Result<DataField> {
         let name = match self.next()? {
             Token::Word(name) | Token::Quoted(name) | Token::Number(name) => name,
-            other => return Err(Error::invalid(format!("expected the name of a field, found {other:?}"))),
+            other => return Err(Error::invalid(format!("expected the name of a field, found {other}"))),
         };
         self.take_sign(':');
         let id = self.next_id;
@@ -211,7 +211,7 @@ impl Parser {
             Token::Number(digits) => {
                 digits.parse().map_err(|_| Error::invalid(format!("number {digits} in a type is too large")))
             }
-            other => Err(Error::invalid(format!("expected a number in a type, found {other:?}"))),
+            other => Err(Error::invalid(format!("expected a number in a type, found {other}"))),
         }
     }
 

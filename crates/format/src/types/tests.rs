@@ -37,6 +37,8 @@ fn sql_types_print_as_the_reference_prints_them() {
         ("INT ARRAY NOT NULL", "ARRAY<INT> NOT NULL"),
         ("MAP<STRING NOT NULL, MULTISET<INT>>", "MAP<STRING NOT NULL, MULTISET<INT>>"),
         ("ROW<a INT, `b c` ARRAY<STRING> 'it''s'>", "ROW<`a` INT, `b c` ARRAY<STRING> COMMENT 'it''s'>"),
+        ("ROW<b INT, \"c d\" STRING, \"e\"\"f\" INT>", "ROW<`b` INT, `c d` STRING, `e\"f` INT>"),
+        ("ROW<`b` INT, \"b \" ROW<\"int\" INT>>", "ROW<`b` INT, `b ` ROW<`int` INT>>"),
         ("ROW()", "ROW<>"),
         ("VECTOR<FLOAT, 4>", "VECTOR<FLOAT, 4>"),
         ("VARIANT", "VARIANT"),

@@ -1,5 +1,7 @@
 //! The tokens of SQL type text (spec: format.md C.3).
 
+use std::fmt;
+
 use crate::{Error, Result};
 
 /// One token; words keep their spelling, quoted names are told apart so that they are never keywords.
@@ -7,7 +9,7 @@ use crate::{Error, Result};
 pub(super) enum Token {
     /// An unquoted word: a keyword or a name.
     Word(String),
-    /// A name in backticks.
+    /// A name in backticks or double quotes.
     Quoted(String),
     /// A text in single quotes.
     Text(String),
@@ -15,6 +17,17 @@ pub(super) enum Token {
     Number(String),
     /// One of `< > ( ) , : .`.
     Sign(char),
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(text) | Self::Number(text) => f.write_str(text),
+            Self::Quoted(name) => write!(f, "`{}`", name.replace('`', "``")),
+            Self::Text(text) => write!(f, "'{}'", text.replace('\'', "''")),
+            Self::Sign(sign) => write!(f, "{sign}"),
+        }
+    }
 }
 
 /// Splits `text` into tokens.
@@ -30,14 +43,14 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<Token>> {
         } else if is_sign(c) {
             chars.next();
             tokens.push(Token::Sign(c));
-        } else if c == '`' || c == '\'' {
+        } else if matches!(c, '`' | '"' | '\'') {
             chars.next();
             let inner = quoted(&mut chars, c)?;
-            tokens.push(if c == '`' { Token::Quoted(inner) } else { Token::Text(inner) });
+            tokens.push(if c == '\'' { Token::Text(inner) } else { Token::Quoted(inner) });
         } else {
             let mut word = String::new();
             while let Some(&c) = chars.peek() {
-                if c.is_whitespace() || is_sign(c) {
+                if c.is_whitespace() || is_sign(c) || matches!(c, '`' | '"' | '\'') {
                     break;
                 }
                 word.push(c);

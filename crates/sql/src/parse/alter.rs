@@ -3,7 +3,6 @@
 use linn::Result;
 use linn::format::schema::{Position, SchemaChange};
 
-use super::create::column;
 use super::cursor::Cursor;
 use super::statement::Statement;
 use datafusion::sql::sqlparser::tokenizer::Token;
@@ -17,10 +16,10 @@ pub(crate) fn alter_table(mut c: Cursor<'_>) -> Result<Statement> {
         return Ok(Statement::RenameTable { table, to });
     }
     if c.take("DROP PARTITION") || c.take("DROP IF EXISTS PARTITION") {
-        let mut partitions = vec![c.options()?];
+        let mut partitions = vec![c.partition()?];
         while c.take_token(&Token::Comma) {
             c.require("PARTITION")?;
-            partitions.push(c.options()?);
+            partitions.push(c.partition()?);
         }
         c.end()?;
         return Ok(Statement::DropPartitions { table, partitions });
@@ -100,18 +99,24 @@ fn position(c: &mut Cursor<'_>) -> Result<Option<Position>> {
     })
 }
 
-/// `MODIFY name TYPE [NOT NULL] [COMMENT '…'] [FIRST | AFTER x]`: the whole column anew.
+/// `MODIFY name TYPE [NOT NULL] [COMMENT '…'] [FIRST | AFTER x]`: the whole column anew, or the field of a ROW.
 fn modify(c: &mut Cursor<'_>) -> Result<Vec<SchemaChange>> {
     let _ = c.take("COLUMN");
-    let (field, _) = column(c)?;
-    let path = vec![field.name.clone()];
-    let mut changes =
-        vec![SchemaChange::UpdateColumnType { path: path.clone(), new_type: field.data_type, keep_nullability: false }];
-    if field.description.is_some() {
-        changes.push(SchemaChange::UpdateColumnComment { path, comment: field.description });
+    let path = c.object()?;
+    let new_type = DataType::parse(&c.type_text()?).map_err(|e| e.with("column", path.join(".")))?;
+    let mut changes = vec![SchemaChange::UpdateColumnType { path: path.clone(), new_type, keep_nullability: false }];
+    if c.take("DEFAULT") {
+        changes.push(SchemaChange::UpdateColumnDefault { path: path.clone(), default: c.default_value()? });
+    }
+    if c.take("COMMENT") {
+        let comment = Some(c.string()?);
+        changes.push(SchemaChange::UpdateColumnComment { path: path.clone(), comment });
     }
     if let Some(position) = position(c)? {
-        changes.push(SchemaChange::UpdateColumnPosition { name: field.name, position });
+        match path.as_slice() {
+            [name] => changes.push(SchemaChange::UpdateColumnPosition { name: name.clone(), position }),
+            _ => return Err(c.expected("a top-level column")),
+        }
     }
     Ok(changes)
 }
@@ -125,7 +130,7 @@ fn alter_column(c: &mut Cursor<'_>) -> Result<Vec<SchemaChange>> {
     } else if c.take("DROP NOT NULL") {
         SchemaChange::UpdateColumnNullability { path, nullable: true }
     } else if c.take("SET DEFAULT") {
-        SchemaChange::UpdateColumnDefault { path, default: Some(c.literal()?) }
+        SchemaChange::UpdateColumnDefault { path, default: c.default_value()? }
     } else if c.take("DROP DEFAULT") {
         SchemaChange::UpdateColumnDefault { path, default: None }
     } else if c.take("COMMENT") {
@@ -170,6 +175,21 @@ mod tests {
                 description: None,
                 position: Some(Position::After("y".into())),
             }],
+        );
+        check(
+            "ALTER TABLE t MODIFY COLUMN r.\"a b\" ROW<\"c d\" INT, `e` STRING> COMMENT 'x'",
+            &[
+                SchemaChange::UpdateColumnType {
+                    path: vec!["r".into(), "a b".into()],
+                    new_type: DataType::parse("ROW<`c d` INT, e STRING>").unwrap(),
+                    keep_nullability: false,
+                },
+                SchemaChange::UpdateColumnComment { path: vec!["r".into(), "a b".into()], comment: Some("x".into()) },
+            ],
+        );
+        check(
+            "ALTER TABLE t ALTER COLUMN a SET DEFAULT NULL",
+            &[SchemaChange::UpdateColumnDefault { path: vec!["a".into()], default: None }],
         );
         check(
             "ALTER TABLE t RENAME COLUMN a TO b",

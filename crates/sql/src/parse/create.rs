@@ -80,7 +80,7 @@ fn item(c: &mut Cursor<'_>) -> Result<Item> {
 }
 
 /// `name TYPE [NOT NULL] [DEFAULT literal] [PRIMARY KEY [NOT ENFORCED]] [COMMENT '…']`.
-pub(super) fn column(c: &mut Cursor<'_>) -> Result<(DataField, bool)> {
+fn column(c: &mut Cursor<'_>) -> Result<(DataField, bool)> {
     let name = c.name()?;
     let data_type = c.data_type().map_err(|e| e.with("column", &name))?;
     let mut field = DataField::new(-1, name, data_type);
@@ -89,7 +89,7 @@ pub(super) fn column(c: &mut Cursor<'_>) -> Result<(DataField, bool)> {
         if c.take("COMMENT") {
             field.description = Some(c.string()?);
         } else if c.take("DEFAULT") {
-            field.default_value = Some(c.literal()?);
+            field.default_value = c.default_value()?;
         } else if c.take("PRIMARY KEY") {
             let _ = c.take("NOT ENFORCED");
             key = true;
@@ -126,6 +126,29 @@ mod tests {
         assert_eq!(definition.columns[1].data_type.to_string(), "BIGINT NOT NULL");
         assert_eq!(definition.columns[2].default_value.as_deref(), Some("1"));
         assert_eq!(definition.columns[4].data_type.to_string(), "TIMESTAMP(3)");
+    }
+
+    #[test]
+    fn a_word_in_the_place_of_a_value_is_not_its_text() {
+        let default = |literal: &str| {
+            let sql = format!("CREATE TABLE t (a STRING DEFAULT {literal}, \"b\" ROW<\"c \"\"d\" INT, `e``f` STRING>)");
+            match parse(&split(&sql).unwrap().remove(0))? {
+                Statement::CreateTable { mut definition, .. } => {
+                    assert_eq!(definition.columns[1].data_type.to_string(), "ROW<`c \"d` INT, `e``f` STRING>");
+                    Ok(definition.columns.remove(0).default_value)
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        let given = |literal: &str| default(literal).map_err(|e: linn::Error| e.to_string());
+        assert_eq!(given("NULL"), Ok(None));
+        assert_eq!(given("'NULL'"), Ok(Some("NULL".into())));
+        assert_eq!(given("true"), Ok(Some("true".into())));
+        assert_eq!(given("-1.50"), Ok(Some("-1.50".into())));
+        assert_eq!(given("'it''s'"), Ok(Some("it's".into())));
+        assert_eq!(given("'''x'''"), Ok(Some("''x''".into())));
+        assert_eq!(given("DATE '2026-01-01'"), Ok(Some("2026-01-01".into())));
+        assert!(given("other").unwrap_err().contains("expected a value"));
     }
 
     #[test]

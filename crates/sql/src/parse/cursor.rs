@@ -1,15 +1,15 @@
 //! Walking over the tokens of one statement.
 
-use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace};
 use linn::format::types::DataType;
 use linn::{Error, Result};
 
+use super::dialect::LinnDialect;
 use super::position::{self, spaced};
 use super::set::grouped;
 
 /// The dialect that all of Linn's SQL is read in.
-pub(crate) const DIALECT: GenericDialect = GenericDialect {};
+pub(crate) const DIALECT: LinnDialect = LinnDialect;
 
 /// How deep expressions may be nested before the parser refuses.
 pub(crate) const DEPTH: usize = 300;
@@ -170,23 +170,65 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A literal as text: string, number (signed) or word.
-    pub(crate) fn literal(&mut self) -> Result<String> {
-        let sign = if self.take_token(&Token::Minus) { "-" } else { "" };
+    /// A value as text: string, number (signed), TRUE, FALSE, or DATE, TIME or TIMESTAMP with a string; nothing for NULL. Any
+    /// other word is no value: whoever means its text puts it in quotes.
+    pub(crate) fn value(&mut self) -> Result<Option<String>> {
+        if self.take_token(&Token::Minus) {
+            return self.number().map(|digits| Some(format!("-{digits}")));
+        }
         match self.peek() {
-            Some(Token::SingleQuotedString(text)) if sign.is_empty() => {
-                self.next();
-                Ok(text.clone())
+            Some(Token::SingleQuotedString(_)) => self.string().map(Some),
+            Some(Token::Number(..)) => self.number().map(Some),
+            Some(Token::Word(word)) if word.quote_style.is_none() => {
+                if self.take("NULL") {
+                    return Ok(None);
+                }
+                if self.take("TRUE") || self.take("FALSE") {
+                    return Ok(Some(word.value.to_ascii_lowercase()));
+                }
+                let mut ahead = self.clone();
+                if (ahead.take("DATE") || ahead.take("TIMESTAMP") || ahead.take("TIME"))
+                    && let Ok(text) = ahead.string()
+                {
+                    *self = ahead;
+                    return Ok(Some(text));
+                }
+                Err(self.expected("a value").with_hint(format!("write '{word}' for a text")))
             }
+            _ => Err(self.expected("a value")),
+        }
+    }
+
+    fn number(&mut self) -> Result<String> {
+        match self.peek() {
             Some(Token::Number(digits, _)) => {
                 self.next();
-                Ok(format!("{sign}{digits}"))
+                Ok(digits.clone())
             }
-            Some(Token::Word(word)) if sign.is_empty() => {
+            _ => Err(self.expected("a number")),
+        }
+    }
+
+    /// A value that is not NULL, as text.
+    pub(crate) fn literal(&mut self) -> Result<String> {
+        let at = self.clone();
+        self.value()?.ok_or_else(|| at.expected("a value other than NULL"))
+    }
+
+    /// The default value of a column as a schema keeps it: text, of which one pair of quotes is no part.
+    pub(crate) fn default_value(&mut self) -> Result<Option<String>> {
+        let is_quoted = |text: &str| text.len() > 1 && text.starts_with('\'') && text.ends_with('\'');
+        Ok(self.value()?.map(|text| if is_quoted(&text) { format!("'{text}'") } else { text }))
+    }
+
+    /// The value of an option as text: a value, or a word.
+    fn setting(&mut self) -> Result<String> {
+        match self.peek() {
+            Some(Token::Word(word)) if !word.value.eq_ignore_ascii_case("NULL") || word.quote_style.is_some() => {
                 self.next();
                 Ok(word.value.clone())
             }
-            _ => Err(self.expected("a literal")),
+            _ => self.literal(),
         }
     }
 
@@ -206,7 +248,16 @@ impl<'a> Cursor<'a> {
         self.list(|c| {
             let key = c.literal_key()?;
             c.expect_token(&Token::Eq)?;
-            Ok((key, c.literal()?))
+            Ok((key, c.setting()?))
+        })
+    }
+
+    /// `(column = value, …)`: the values of a partition, of which some may be NULL.
+    pub(crate) fn partition(&mut self) -> Result<Vec<(String, Option<String>)>> {
+        self.list(|c| {
+            let name = c.literal_key()?;
+            c.expect_token(&Token::Eq)?;
+            Ok((name, c.value()?))
         })
     }
 
@@ -251,15 +302,27 @@ impl<'a> Cursor<'a> {
                 Token::ShiftRight => depth -= 2,
                 Token::RParen if depth > 0 => depth -= 1,
                 Token::RParen | Token::Comma if depth <= 0 => break,
-                Token::Word(w) if depth <= 0 && self.at > start && ends_type(&w.value) => break,
+                Token::Word(w) if depth <= 0 && self.at > start && w.quote_style.is_none() && ends_type(&w.value) => {
+                    break;
+                }
                 _ => {}
             }
             self.next();
         }
         let text: String =
-            self.tokens.get(start..self.at).unwrap_or_default().iter().map(ToString::to_string).collect();
+            self.tokens.get(start..self.at).unwrap_or_default().iter().map(|token| of_type(&token.token)).collect();
         let text = text.trim();
         if text.is_empty() { Err(self.expected("a data type")) } else { Ok(text.to_owned()) }
+    }
+}
+
+/// A token as the parser of types reads it: with quotes that stand in a name or a text doubled, and without comments.
+pub(crate) fn of_type(token: &Token) -> String {
+    match token {
+        Token::Word(word) if word.quote_style.is_some() => format!("`{}`", word.value.replace('`', "``")),
+        Token::SingleQuotedString(text) => format!("'{}'", text.replace('\'', "''")),
+        Token::Whitespace(_) => " ".to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -5,8 +5,11 @@ mod alter;
 mod copy;
 mod create;
 mod cursor;
+mod dialect;
 mod explain;
+mod from;
 mod function;
+mod grammar;
 mod position;
 mod reference;
 mod set;
@@ -14,16 +17,22 @@ mod setting;
 mod show;
 mod star;
 mod statement;
+mod types;
 mod view;
 
-pub(crate) use cursor::{DEPTH, DIALECT, split};
+pub(crate) use cursor::{Cursor, DEPTH, DIALECT, split};
 pub(crate) use explain::{PlanFormat, explainable};
+pub(crate) use from::with_select;
+pub(crate) use grammar::{Called, honoured};
 pub(crate) use position::{at, named, pointed, refused};
 pub(crate) use reference::{COMPUTED, TableOptions, mark};
 pub(crate) use set::SetInsert;
 pub use set::is_open_set;
 pub(crate) use star::EVERY;
-pub(crate) use statement::{Analyzed, CallArgument, Insert, Listed, Statement, executes, parse, verbatim};
+pub(crate) use statement::{
+    Analyzed, CallArgument, Insert, Listed, PartitionValues, Statement, executes, parse, verbatim,
+};
+pub(crate) use types::{own_type, with_types};
 pub(crate) use view::NewView;
 
 /// How many statements a text has. Only what Linn parses itself is looked at: nothing is planned, and no table is opened.

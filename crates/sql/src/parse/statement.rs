@@ -35,7 +35,7 @@ pub(crate) enum Statement {
     /// `ALTER TABLE name RENAME TO other`.
     RenameTable { table: Vec<String>, to: Vec<String> },
     /// `ALTER TABLE name DROP PARTITION (k = v, …)[, PARTITION …]`.
-    DropPartitions { table: Vec<String>, partitions: Vec<Vec<(String, String)>> },
+    DropPartitions { table: Vec<String>, partitions: Vec<PartitionValues> },
     /// `DROP TABLE [IF EXISTS] name`.
     DropTable { table: Vec<String>, if_exists: bool },
     /// `TRUNCATE TABLE name`.
@@ -126,12 +126,15 @@ pub(crate) struct Insert {
     /// OVERWRITE.
     pub(crate) overwrite: bool,
     /// Static partition values as text.
-    pub(crate) partition: Vec<(String, String)>,
+    pub(crate) partition: PartitionValues,
     /// Target columns; empty means all.
     pub(crate) columns: Vec<String>,
     /// The query or VALUES.
     pub(crate) query: Vec<TokenWithSpan>,
 }
+
+/// Partition columns and their values as text; nothing is NULL.
+pub(crate) type PartitionValues = Vec<(String, Option<String>)>;
 
 /// An argument of CALL, by name or by position.
 #[derive(Debug, PartialEq, Eq)]
@@ -301,7 +304,7 @@ pub(super) fn insert(mut c: Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<Stat
     }
     let _ = c.take("TABLE");
     let table = c.object()?;
-    let partition = if c.take("PARTITION") { c.options()? } else { Vec::new() };
+    let partition = if c.take("PARTITION") { c.partition()? } else { Vec::new() };
     let mut ahead = c.clone();
     let columns = match ahead.list(Cursor::name) {
         // `(SELECT …)` begins like a column list but is the query.
@@ -332,7 +335,8 @@ fn call(mut c: Cursor<'_>) -> Result<Statement> {
                 }
                 _ => None,
             };
-            arguments.push(CallArgument { name, value: c.literal()? });
+            // NULL is an argument that is not given; it keeps its place.
+            arguments.push(CallArgument { name, value: c.value()?.unwrap_or_default() });
             if !c.take_token(&Token::Comma) {
                 break;
             }
@@ -364,7 +368,7 @@ mod tests {
         };
         assert!(insert.overwrite);
         assert_eq!(insert.table, ["db", "t"]);
-        assert_eq!(insert.partition, [("dt".into(), "2026-01-01".into()), ("h".into(), "3".into())]);
+        assert_eq!(insert.partition, [("dt".into(), Some("2026-01-01".into())), ("h".into(), Some("3".into()))]);
         assert_eq!(insert.columns, ["a", "b"]);
         let text: String = insert.query.iter().map(ToString::to_string).collect();
         assert_eq!(text, "SELECT 1, 2");

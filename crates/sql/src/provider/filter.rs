@@ -43,6 +43,12 @@ pub(crate) fn predicate(expr: &Expr, fields: &[DataField]) -> Option<Predicate> 
         }
         Expr::Like(like) => starts_with(like, fields),
         Expr::Literal(ScalarValue::Boolean(Some(value)), _) => Some(Predicate::Constant(*value)),
+        // `b = true` is planned as the column alone.
+        Expr::Column(_) => {
+            let field = column(expr, fields).filter(|field| field.data_type.kind == Kind::Boolean)?;
+            let literal = Datum::Boolean(true);
+            Some(Predicate::Compare { field_id: field.id, op: CompareOp::Eq, literal })
+        }
         _ => None,
     }
 }

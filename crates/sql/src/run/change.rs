@@ -18,6 +18,7 @@ use linn::format::options::Isolation;
 use linn::format::types::RowKind;
 use linn::{Error, ErrorKind, Identifier, Result, Table};
 
+use super::default;
 use super::effect;
 use super::insert::{fitted, write};
 use super::isolation;
@@ -62,7 +63,7 @@ pub(super) async fn update(session: &Session, update: Update, options: &TableOpt
         .fields
         .iter()
         .map(|f| match (assigned.iter().find(|(name, _)| *name == f.name), effect::left_alone(&table, f)) {
-            (Some((_, value)), _) => format!("{value} AS {}", quoted(&f.name)),
+            (Some((_, value)), _) => format!("{} AS {}", default::value(value, f), quoted(&f.name)),
             (None, Some(value)) => format!("{value} AS {}", quoted(&f.name)),
             (None, None) => quoted(&f.name),
         })
@@ -272,6 +273,6 @@ pub(super) fn query(sql: &str) -> Result<Ast> {
 }
 
 /// A name in double quotes.
-pub(super) fn quoted(name: &str) -> String {
+pub(in crate::run) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -7,8 +7,8 @@ use linn::format::options::similar_option;
 use linn::format::schema::{SchemaChange, TableSchema};
 use linn::{NewTable, Options, Result};
 
-use super::insert::finish;
-use crate::parse::Statement;
+use super::insert::{finish, spec};
+use crate::parse::{PartitionValues, Statement};
 use crate::session::{Output, Session};
 
 pub(super) async fn run(session: &Session, statement: Statement) -> Result<Output> {
@@ -87,10 +87,10 @@ fn like(model: &TableSchema, options: &Options) -> NewTable {
     }
 }
 
-async fn drop_partitions(session: &Session, table: &[String], specs: &[Vec<(String, String)>]) -> Result<Output> {
+async fn drop_partitions(session: &Session, table: &[String], specs: &[PartitionValues]) -> Result<Output> {
     let id = session.identifier(table)?;
     let table = session.catalog().table(&id).await?;
-    let specs: Vec<BTreeMap<String, String>> = specs.iter().map(|spec| spec.iter().cloned().collect()).collect();
+    let specs: Vec<BTreeMap<String, String>> = specs.iter().map(|values| spec(&table, values)).collect();
     let outcome = table.committer(table.new_user()).drop_partitions(&specs, i64::MAX).await?;
     done(outcome, format!("partitions of {id} are dropped"))
 }

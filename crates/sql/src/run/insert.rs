@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch, StringArray, new_null_array};
-use datafusion::arrow::compute::{CastOptions, cast_with_options};
-use datafusion::arrow::datatypes::{DataType as ArrowType, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use futures::StreamExt;
@@ -15,12 +14,14 @@ use linn::format::row::BinaryRow;
 use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, ErrorKind, Identifier, NewTable, Result, ResultExt, Table};
 
-use super::change::open_target;
+use super::assign::assign;
+use super::change::{open_target, query};
+use super::default;
 use super::literal;
 use super::number::Goals;
 use super::query::{frame, frame_over, parse};
 use crate::error::ours;
-use crate::parse::{Insert, TableOptions};
+use crate::parse::{Cursor, Insert, PartitionValues, TableOptions};
 use crate::session::{Output, Session};
 
 /// Where each column of a table comes from in the rows to be written.
@@ -35,13 +36,14 @@ pub(super) enum Source {
 
 pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOptions) -> Result<Output> {
     let table = open_target(session, &insert.table, options).await?;
-    let mut query = parse(insert.query)?;
     let fields = &table.schema().fields;
     let targets = named(&table, &insert.columns, &insert.partition);
     let targets = targets.into_iter().map(|name| fields.iter().find(|f| f.name == name)).collect::<Option<Vec<_>>>();
     let targets = targets.unwrap_or_default();
-    literal::fit_values(&mut query, &targets);
-    let frame = frame_over(session, query, options, None, &Goals::InOrder(&targets)).await?;
+    let mut source = if defaults(&insert) { query(&default::row(&targets))? } else { parse(insert.query)? };
+    default::fill(&mut source, &targets)?;
+    literal::fit_values(&mut source, &targets);
+    let frame = frame_over(session, source, options, None, &Goals::InOrder(&targets)).await?;
     let query_schema = Arc::clone(frame.schema().inner());
     let sources = sources(&table, &insert.columns, &insert.partition, &query_schema)?;
     let rows = frame.execute_stream().await.map_err(ours)?;
@@ -54,6 +56,12 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
     }
     let written = write(&table, shaped.boxed()).await?;
     Ok(Output::wrote(written, format!("inserted into {}", table.name())))
+}
+
+/// Whether this is `INSERT INTO t DEFAULT VALUES`.
+fn defaults(insert: &Insert) -> bool {
+    let mut cursor = Cursor::new(&insert.query);
+    insert.columns.is_empty() && cursor.take("DEFAULT VALUES") && cursor.done()
 }
 
 pub(super) async fn create_table_as(
@@ -100,7 +108,11 @@ async fn fill(session: &Session, id: &Identifier, rows: DataFrame) -> Result<u64
 }
 
 /// The columns that the rows of an INSERT are for, in their order.
-pub(super) fn named<'a>(table: &'a Table, columns: &'a [String], partition: &[(String, String)]) -> Vec<&'a str> {
+pub(super) fn named<'a>(
+    table: &'a Table,
+    columns: &'a [String],
+    partition: &[(String, Option<String>)],
+) -> Vec<&'a str> {
     let is_static = |name: &str| partition.iter().any(|(key, _)| key == name);
     match columns {
         [] => table.schema().fields.iter().map(|f| f.name.as_str()).filter(|name| !is_static(name)).collect(),
@@ -111,7 +123,7 @@ pub(super) fn named<'a>(table: &'a Table, columns: &'a [String], partition: &[(S
 pub(super) fn sources(
     table: &Table,
     columns: &[String],
-    partition: &[(String, String)],
+    partition: &[(String, Option<String>)],
     rows: &SchemaRef,
 ) -> Result<Vec<Source>> {
     let fields = &table.schema().fields;
@@ -143,17 +155,18 @@ pub(super) fn sources(
     }
     Ok(fields
         .iter()
-        .map(|field| match (named.iter().position(|n| *n == field.name), is_static(field), &field.default_value) {
-            (Some(at), ..) => Source::Column(at),
-            (None, Some((_, value)), _) => Source::Text(value.clone()),
-            (None, None, Some(default)) => Source::Text(unquote(default).to_owned()),
-            (None, None, None) => Source::Null,
+        .map(|field| match (named.iter().position(|n| *n == field.name), is_static(field)) {
+            (Some(at), _) => Source::Column(at),
+            (None, Some((_, value))) => value.clone().map_or(Source::Null, Source::Text),
+            (None, None) => default::text(field).map_or(Source::Null, Source::Text),
         })
         .collect())
 }
 
-fn unquote(text: &str) -> &str {
-    text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')).unwrap_or(text)
+/// The values of a partition as the table knows them: null is a name of its own.
+pub(super) fn spec(table: &Table, values: &PartitionValues) -> BTreeMap<String, String> {
+    let null = table.options().partition_default_name();
+    values.iter().map(|(key, value)| (key.clone(), value.clone().unwrap_or_else(|| null.to_owned()))).collect()
 }
 
 fn shape(batch: &RecordBatch, sources: &[Source], fields: &[DataField]) -> Result<RecordBatch> {
@@ -183,26 +196,11 @@ fn checked(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(schema, columns)?)
 }
 
-/// A column cast to the type of a field, whose Arrow type is `to`; a value that does not fit is an error.
-pub(super) fn fit(column: &ArrayRef, field: &DataField, to: &ArrowType) -> Result<ArrayRef> {
-    if column.data_type() == to {
-        return Ok(Arc::clone(column));
-    }
-    let options = CastOptions { safe: false, ..CastOptions::default() };
-    let bare = field.data_type.clone().with_nullable(true);
-    let misfit = || Error::invalid(format!("a value does not fit {bare}")).with("column", &field.name);
-    let fitted = cast_with_options(column, to, &options).map_err(|e| misfit().with_source(e))?;
-    match linn::format::limit::overflow(column, &fitted).is_empty() {
-        true => Ok(fitted),
-        false => Err(misfit()),
-    }
-}
-
 /// A batch of the columns of a table, cast to their types; a null where none is allowed is an error.
 pub(super) fn fitted<'c>(columns: impl Iterator<Item = &'c ArrayRef>, fields: &[DataField]) -> Result<RecordBatch> {
     let schema = arrow_schema(fields)?;
     let types = fields.iter().zip(schema.fields());
-    let columns = columns.zip(types).map(|(column, (field, arrow))| fit(column, field, arrow.data_type()));
+    let columns = columns.zip(types).map(|(column, (field, arrow))| assign(column, field, arrow.data_type()));
     let columns = columns.collect::<Result<Vec<_>>>()?;
     checked(schema, columns)
 }
@@ -258,9 +256,9 @@ fn partitions(messages: &[CommitMessage]) -> Result<Vec<BinaryRow>> {
 }
 
 /// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so.
-async fn overwrite(table: &Table, partition: &[(String, String)], rows: Rows) -> Result<Output> {
+async fn overwrite(table: &Table, partition: &PartitionValues, rows: Rows) -> Result<Output> {
     let user = table.new_user();
-    let spec: BTreeMap<String, String> = partition.iter().cloned().collect();
+    let spec = spec(table, partition);
     let writer = match spec.is_empty() {
         true => table.batch_overwriter(&user).await?,
         false => table.partition_overwriter(&user, &spec).await?,

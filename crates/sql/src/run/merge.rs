@@ -16,7 +16,9 @@ use linn::format::types::{DataField, RowKind};
 use linn::{Error, Result, Table};
 
 use super::change::{assignments, query, quoted, target};
+use super::default;
 use super::effect;
+use super::fit;
 use super::insert::{fitted, write};
 use super::number::Goals;
 use super::place::{self, Changed};
@@ -120,10 +122,12 @@ fn statement(table: &Table, merge: &Merge, names: &Names, target_name: &str) -> 
     }
     action.push_str(" END");
     let mut columns = String::new();
-    for field in &schema.fields {
+    for (at, field) in schema.fields.iter().enumerate() {
         let _ = write!(columns, ", CASE {action}");
         for (number, clause) in merge.clauses.iter().enumerate() {
-            let _ = write!(columns, " WHEN {number} THEN {}", value(table, clause, field, names)?);
+            // Each value by itself: together they would be brought to a type that may hold none of them.
+            let (fit, value) = (quoted(&fit::name(at)), value(table, clause, field, names)?);
+            let _ = write!(columns, " WHEN {number} THEN {fit}({value})");
         }
         let _ = write!(columns, " END AS {}", quoted(&field.name));
     }
@@ -185,7 +189,7 @@ fn value(table: &Table, clause: &MergeClause, field: &DataField, names: &Names) 
             }
             let assigned = assignments(table, &update.assignments)?;
             Ok(match assigned.iter().find(|(n, _)| *n == field.name) {
-                Some((_, value)) => format!("({value})"),
+                Some((_, value)) => default::value(value, field),
                 None => effect::left_alone(table, field).map_or(kept, str::to_owned),
             })
         }
@@ -230,8 +234,8 @@ fn inserted(
         return Err(Error::invalid("the table has no such column").with("table", table.name()).with("column", name));
     }
     Ok(match names.iter().position(|n| *n == field.name).and_then(|at| row.get(at)) {
-        Some(value) => format!("({value})"),
-        None => "NULL".to_owned(),
+        Some(value) => default::value(value, field),
+        None => default::sql(field),
     })
 }
 

@@ -1,17 +1,22 @@
 //! Running statements.
 
 mod analyze;
+mod assign;
 mod call;
+mod cast;
 mod change;
 mod compute;
 mod condition;
 mod copy;
 mod ddl;
+mod default;
 mod effect;
 mod explain;
+mod fit;
 mod functions;
 mod information;
 mod insert;
+mod instant;
 mod isolation;
 mod kind;
 mod list;
@@ -26,6 +31,7 @@ mod setting;
 mod show;
 mod source;
 mod summarize;
+mod unit;
 mod view;
 
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;

@@ -19,10 +19,11 @@ use datafusion::logical_expr::{
 };
 use linn::format::types::{DataField, Kind};
 
+use super::fit;
 use super::literal::DOUBLE_DIGITS;
 
 /// Where the columns of a query go.
-pub(super) enum Goals<'a> {
+pub(in crate::run) enum Goals<'a> {
     /// To whom asked.
     None,
     /// To these columns, one after the other.
@@ -188,6 +189,11 @@ impl Numbers {
                 Expr::InList(InList { expr: Box::new(self.expr(*expr, side, schema)?), list, negated })
             }
             Expr::Case(case) => Expr::Case(self.case(case, side, schema)?),
+            Expr::ScalarFunction(ScalarFunction { func, args }) if fit::is_one(func.name()) => {
+                let side = func.return_type(&[]).map_or(Side::Open, |data_type| Side::of(&data_type));
+                let args = args.into_iter().map(|arg| self.expr(arg, side, schema)).collect::<Planned<_>>()?;
+                Expr::ScalarFunction(ScalarFunction { func, args })
+            }
             Expr::ScalarFunction(ScalarFunction { func, args }) if gives_one_of(func.name()) => {
                 let side = together(&args, side, schema);
                 let args = args.into_iter().map(|arg| self.expr(arg, side, schema)).collect::<Planned<_>>()?;
@@ -266,7 +272,7 @@ fn text(value: &ScalarValue) -> Option<(String, usize)> {
 }
 
 /// Functions that give one of their arguments.
-fn gives_one_of(function: &str) -> bool {
+pub(super) fn gives_one_of(function: &str) -> bool {
     matches!(function, "coalesce" | "nullif" | "greatest" | "least" | "nvl" | "nvl2" | "ifnull")
 }
 

@@ -15,24 +15,27 @@ use datafusion::sql::parser::Statement as Wrapped;
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Ident, Select, SelectItem, Statement as Ast, TableAlias, TableFactor, VisitMut, VisitorMut,
 };
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use linn::format::suggest::did_you_mean;
 use linn::{Error, ErrorKind, Result};
 
 use super::functions::functions;
-use super::isolation;
-use super::literal;
 use super::number::{self, Goals};
 use super::source::{Opened, Place};
+use super::{cast, fit, instant, isolation, literal};
 use crate::error::ours;
 use crate::file::{self, FileCall};
-use crate::parse::{DEPTH, DIALECT, TableOptions, at, named, refused};
+use crate::parse::{
+    Called, DEPTH, DIALECT, TableOptions, at, honoured, named, refused, with_select, with_types,
+};
 use crate::provider::{self, Reading};
 use crate::session::{CATALOG, Output, Session, stream};
 
 pub(super) async fn run(session: &Session, tokens: Vec<TokenWithSpan>, options: &TableOptions) -> Result<Output> {
-    let ast = parse(tokens)?;
+    let mut ast = parse(tokens)?;
+    check(session, &mut ast)?;
     match ast {
         Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => {
             isolation::again(options, |options| {
@@ -75,17 +78,33 @@ fn first_words(text: &str) -> String {
 }
 
 /// Parses one statement with the library's parser.
-pub(super) fn parse(tokens: Vec<TokenWithSpan>) -> Result<Ast> {
+pub(in crate::run) fn parse(tokens: Vec<TokenWithSpan>) -> Result<Ast> {
+    let tokens = with_types(&with_select(&tokens));
     let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens);
     let ast = parser.parse_statement().map_err(|e| refused(&e))?;
     let rest = parser.next_token();
     match rest.token {
         Token::EOF => Ok(ast),
+        Token::Word(word) if matches!(word.keyword, Keyword::ON | Keyword::RETURNING | Keyword::OUTPUT) => {
+            let error = Error::unsupported(format!("SQL: the clause {} is not supported", word.value.to_uppercase()));
+            Err(at(error, rest.span.start))
+        }
         token => {
             let error = Error::invalid(format!("SQL: expected the end of the statement, found {}", named(&token)));
             Err(at(error, rest.span.start))
         }
     }
+}
+
+/// Refuses what a statement says without effect.
+pub(super) fn check(session: &Session, ast: &mut Ast) -> Result<()> {
+    let state = session.context().state();
+    honoured(ast, &|name| match name {
+        name if state.scalar_functions().contains_key(name) => Called::Scalar,
+        name if state.aggregate_functions().contains_key(name) => Called::Aggregate,
+        name if state.window_functions().contains_key(name) => Called::Window,
+        _ => Called::Unknown,
+    })
 }
 
 /// Plans a statement over tables that are opened for it.
@@ -95,7 +114,7 @@ pub(super) async fn frame(session: &Session, ast: Ast, options: &TableOptions) -
 
 /// Plans a statement whose rows go to `goals` over tables that are opened for it, and over `target` by the name of
 /// [`provider::TARGET`].
-pub(super) async fn frame_over(
+pub(in crate::run) async fn frame_over(
     session: &Session,
     ast: Ast,
     options: &TableOptions,
@@ -115,15 +134,21 @@ pub(super) async fn planned(
     target: Option<Arc<dyn TableProvider>>,
     goals: &Goals<'_>,
 ) -> Result<DataFrame> {
+    check(place.session, &mut ast)?;
+    let casts = cast::own_casts(&mut ast)?;
     let doubles = literal::prepare(&mut ast);
     let mut names = Names::default();
     if let ControlFlow::Break(error) = ast.visit(&mut names) {
         return Err(error);
     }
     let context = Box::pin(context(place, &names, options, target)).await?;
+    casts.into_iter().for_each(|function| context.register_udf(function));
+    if let Goals::ByName(fields) = goals {
+        fit::functions(fields)?.into_iter().for_each(|function| context.register_udf(function));
+    }
     let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await;
     let plan = plan.map_err(|e| explained(ours(e), &context))?;
-    let plan = number::settle(plan, goals, &doubles).map_err(ours)?;
+    let plan = instant::settle(number::settle(plan, goals, &doubles).map_err(ours)?).map_err(ours)?;
     context.execute_logical_plan(plan).await.map_err(ours)
 }
 

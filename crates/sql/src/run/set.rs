@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::execution::context::{SessionContext, SessionState};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
 use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::sql::parser::Statement as Wrapped;
 use datafusion::sql::sqlparser::ast::{Statement as Ast, VisitMut};
@@ -20,13 +20,13 @@ use linn::{Error, Result, ResultExt, Table};
 
 use super::change::open_target;
 use super::insert::{Source, fitted, seal, sources};
-use super::literal;
 use super::number::{self, Goals};
-use super::query::{Names, context, parse};
+use super::query::{Names, check, context, parse};
 use super::show::rows;
 use super::source::{self, Place};
+use super::{cast, default, instant, literal};
 use crate::error::ours;
-use crate::parse::{Insert, SetInsert, TableOptions};
+use crate::parse::{Insert, PartitionValues, SetInsert, TableOptions};
 use crate::session::{Output, Session};
 use crate::share::share;
 
@@ -101,6 +101,8 @@ struct Parsed {
 struct Opened {
     targets: Vec<Table>,
     names: Names,
+    /// The casts of their own that the queries make.
+    casts: Vec<ScalarUDF>,
 }
 
 impl Opened {
@@ -117,7 +119,11 @@ impl Opened {
         let table = open_target(session, &insert.table, options).await?;
         let mut query = parse(insert.query.clone())?;
         let fields = named_fields(&table, &insert.columns, &insert.partition);
-        literal::fit_values(&mut query, &fields.iter().collect::<Vec<_>>());
+        let targets: Vec<&DataField> = fields.iter().collect();
+        default::fill(&mut query, &targets)?;
+        literal::fit_values(&mut query, &targets);
+        check(session, &mut query)?;
+        self.casts.extend(cast::own_casts(&mut query)?);
         let doubles = literal::prepare(&mut query);
         if let ControlFlow::Break(error) = query.visit(&mut self.names) {
             return Err(error);
@@ -139,6 +145,7 @@ impl Parsed {
         let plan = state.statement_to_plan(Wrapped::Statement(Box::new(self.query.clone()))).await.map_err(ours)?;
         let fields: Vec<&DataField> = self.fields.iter().collect();
         let plan = number::settle(plan, &Goals::InOrder(&fields), &self.doubles).map_err(ours)?;
+        let plan = instant::settle(plan).map_err(ours)?;
         let plan = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {}).map_err(ours)?;
         let table = targets.get(self.target).ok_or_else(|| Error::internal("a statement without a table"))?;
         let found = sources(table, &self.insert.columns, &self.insert.partition, plan.schema().inner())?;
@@ -153,11 +160,12 @@ async fn plan(session: &Session, inserts: Vec<SetInsert>, options: &TableOptions
         let name = format!("INSERT {number}: {}", short(&text));
         parsed.push(opened.parse(session, name.clone(), insert, options).await.with_statement(&name)?);
     }
-    let Opened { targets, names } = opened;
+    let Opened { targets, names, casts } = opened;
     one_commit_each(&targets)?;
     let (sources, database) = (source::Opened::default(), session.database());
     let place = Place { session, database: &database, opened: &sources, reads: options.reads(), depth: 0 };
     let context = context(place, &names, options, None).await?;
+    casts.into_iter().for_each(|function| context.register_udf(function));
     let state = context.state();
     let (mut plans, mut columns) = (Vec::with_capacity(parsed.len()), Vec::with_capacity(parsed.len()));
     for one in &parsed {
@@ -180,7 +188,7 @@ async fn plan(session: &Session, inserts: Vec<SetInsert>, options: &TableOptions
 }
 
 /// The columns that the rows of an INSERT are for, in their order, as far as the table has them.
-fn named_fields(table: &Table, columns: &[String], partition: &[(String, String)]) -> Vec<DataField> {
+fn named_fields(table: &Table, columns: &[String], partition: &PartitionValues) -> Vec<DataField> {
     let names = super::insert::named(table, columns, partition);
     names.into_iter().filter_map(|name| table.schema().field(name)).cloned().collect()
 }
@@ -199,7 +207,7 @@ fn one_commit_each(targets: &[Table]) -> Result<()> {
 
 /// What rows have for the columns of a table. Where a merge keeps what it finds no value for, a default is no value: it would
 /// overwrite what other sources have.
-fn present(table: &Table, sources: Vec<Source>, partition: &[(String, String)]) -> Result<Vec<(DataField, Source)>> {
+fn present(table: &Table, sources: Vec<Source>, partition: &PartitionValues) -> Result<Vec<(DataField, Source)>> {
     let merges = keeps_absent(table)?;
     let given = |(field, source): &(DataField, Source)| match source {
         Source::Column(_) => true,

@@ -235,7 +235,7 @@ async fn regress_decimals_are_inserted_digit_by_digit() {
         &s,
         "INSERT INTO t VALUES (1, 1.1, 123456789012345678901234567890123456.78, 1.1), \
          (2, -0.000000000000000001, -7, 1e300), (3, NULL, 0.05, NULL); \
-         INSERT INTO t (w, k) VALUES (-98765432109876543.21, 4), (1.555, 5); INSERT INTO t (k, w) VALUES (6, 1e3 + 0.5)",
+         INSERT INTO t (w, k) VALUES (-98765432109876543.21, 4), (CAST(1.555 AS DECIMAL(38, 2)), 5); INSERT INTO t (k, w) VALUES (6, 1e3 + 0.5)",
     )
     .await;
     let expected = [

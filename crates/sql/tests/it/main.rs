@@ -1,17 +1,25 @@
 //! SQL from text to rows, over a warehouse in memory.
 
+mod agrees_with_duckdb;
+mod arithmetic_never_wraps;
+mod assignments_keep_values;
 mod branches_merge_by_key;
 mod buckets_of_every_mode;
 mod changes_rows;
 mod changes_rows_in_place;
+mod clauses_work_or_are_refused;
+mod defaults_everywhere;
 mod errors_point;
 mod files;
 mod logs_tell_their_commits;
 mod maintains_tables;
 mod metadata_answers;
 mod names_in_every_place;
+mod names_in_types_are_names;
 mod no_text_is_too_odd;
 mod numbers_keep_their_digits;
+mod operators_bind_as_in_postgresql;
+mod overwrites_named_partitions;
 mod partitions_are_pruned_by_functions;
 mod plans_tell_the_truth;
 mod session_statements;
@@ -21,6 +29,7 @@ mod statements_that_read_what_they_write;
 mod tags_and_branches;
 mod travels_in_time;
 mod values_fit_their_types;
+mod values_of_every_type_compare;
 
 use std::sync::Arc;
 

@@ -27,6 +27,9 @@ async fn a_dynamic_overwrite_replaces_what_it_writes_to() {
     assert_eq!(live(&table).await, names(["one@0", "new@0"]));
     assert_eq!(latest(&table).await.commit_kind, CommitKind::Overwrite);
     assert_eq!(committer.overwrite(Overwrite::Dynamic, Commit::batch(vec![])).await.unwrap(), committed(&[]));
+    // A partition that is named as a whole is replaced by nothing too.
+    committer.overwrite(Overwrite::Partition(spec("1")), Commit::batch(vec![])).await.unwrap();
+    assert_eq!(live(&table).await, names(["new@0"]));
 }
 
 #[tokio::test]

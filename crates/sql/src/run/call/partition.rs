@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{AsArray, RecordBatch, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, UInt64Type};
+use datafusion::catalog::{MemTable, TableProvider};
 use linn::core::maintain::partitions;
 use linn::format::partition::{partition_from_values, partition_specs};
 use linn::format::row::{BinaryRow, columns_from_rows};
@@ -11,6 +12,11 @@ use linn::format::types::arrow_schema;
 use linn::{Error, Result, Table};
 
 use crate::error::ours;
+use crate::parse::{TableOptions, split};
+use crate::provider::TARGET;
+use crate::run::change::quoted;
+use crate::run::number::Goals;
+use crate::run::query::{frame_over, parse};
 use crate::session::Session;
 
 /// Name of a column that numbers the partitions; no column of a table is called so.
@@ -59,13 +65,24 @@ async fn holding(session: &Session, table: &Table, condition: &str) -> Result<Ve
         arrow_schema(&fields)?.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
     names.push(Field::new(NUMBER, DataType::UInt64, false));
     let batch = RecordBatch::try_new(Arc::new(Schema::new(names)), columns)?;
-    let frame = session.context().read_batch(batch).map_err(ours)?;
-    let filter = frame.parse_sql_expr(condition).map_err(|e| {
+    let rows_of = MemTable::try_new(batch.schema(), vec![vec![batch]]).map_err(ours)?;
+    let kept = matching(session, Arc::new(rows_of), condition).await.map_err(|e| {
         let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-        ours(e).with_hint(format!("the condition may name the partition columns: {}", names.join(", ")))
+        e.with_hint(format!("the condition may name the partition columns: {}", names.join(", ")))
     })?;
-    let kept = frame.filter(filter).map_err(ours)?.collect().await.map_err(ours)?;
     let numbers = kept.iter().filter_map(|batch| batch.column_by_name(NUMBER)?.as_primitive_opt::<UInt64Type>());
     let numbers = numbers.flat_map(|numbers| numbers.values().iter().copied());
     Ok(numbers.filter_map(|number| rows.get(usize::try_from(number).ok()?).cloned()).collect())
+}
+
+/// The numbers of the partitions for which a condition holds.
+async fn matching(session: &Session, partitions: Arc<dyn TableProvider>, condition: &str) -> Result<Vec<RecordBatch>> {
+    // On a line of its own, so that a comment at its end hides nothing.
+    let sql = format!("SELECT {} FROM {} WHERE (\n{condition}\n)", quoted(NUMBER), quoted(TARGET));
+    let mut statements = split(&sql)?;
+    let (Some(tokens), true) = (statements.pop(), statements.is_empty()) else {
+        return Err(Error::invalid(format!("SQL: {condition:?} is not one condition")));
+    };
+    let frame = frame_over(session, parse(tokens)?, &TableOptions::default(), Some(partitions), &Goals::None).await?;
+    frame.collect().await.map_err(ours)
 }
