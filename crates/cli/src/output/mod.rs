@@ -92,18 +92,10 @@ pub(crate) fn sink(format: OutputFormat, schema: SchemaRef, style: &Style) -> Re
 }
 
 impl<W: Write + Send> Sink<W> {
-    /// A sink for batches of `schema`.
+    /// A sink for batches of `schema`, with values written in a style.
     ///
     /// # Errors
     /// `Unavailable` when the output is gone.
-    pub(crate) fn new(out: W, format: OutputFormat, schema: SchemaRef) -> Result<Self> {
-        Self::styled(out, format, schema, &Style::default())
-    }
-
-    /// As [`new`](Self::new), with values written in a style.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
     pub(crate) fn styled(out: W, format: OutputFormat, schema: SchemaRef, style: &Style) -> Result<Self> {
         let inner = match format {
             OutputFormat::Table => Inner::Text(Box::new(Rolling::new(out, Layout::Box, &schema))),

@@ -103,7 +103,7 @@ fn position(c: &mut Cursor<'_>) -> Result<Option<Position>> {
 fn modify(c: &mut Cursor<'_>) -> Result<Vec<SchemaChange>> {
     let _ = c.take("COLUMN");
     let path = c.object()?;
-    let new_type = DataType::parse(&c.type_text()?).map_err(|e| e.with("column", path.join(".")))?;
+    let new_type = c.data_type().map_err(|e| e.with("column", path.join(".")))?;
     let mut changes = vec![SchemaChange::UpdateColumnType { path: path.clone(), new_type, keep_nullability: false }];
     if c.take("DEFAULT") {
         changes.push(SchemaChange::UpdateColumnDefault { path: path.clone(), default: c.default_value()? });

@@ -27,9 +27,7 @@ use super::source::{Opened, Place};
 use super::{cast, fit, instant, isolation, literal};
 use crate::error::ours;
 use crate::file::{self, FileCall};
-use crate::parse::{
-    Called, DEPTH, DIALECT, TableOptions, at, honoured, named, refused, with_select, with_types,
-};
+use crate::parse::{Called, DEPTH, DIALECT, TableOptions, at, honoured, named, refused, with_select, with_types};
 use crate::provider::{self, Reading};
 use crate::session::{CATALOG, Output, Session, stream};
 

@@ -10,6 +10,7 @@ use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, PrimitiveArray, String
 use arrow::compute::{CastOptions, can_cast_types, cast_with_options, take};
 use arrow::datatypes::{DataType as ArrowType, Decimal128Type, Field, Float32Type, Float64Type, Int64Type};
 use arrow::util::display::array_value_to_string;
+use linn::format::limit;
 use linn::format::types::{DataField, Kind};
 use linn::{Error, Result};
 
@@ -88,14 +89,17 @@ fn scalar(column: &ArrayRef, field: &DataField, arrow: &Field) -> Result<(ArrayR
     };
     let mut misfits = Vec::new();
     let exact = is_exact(column, &converted)?;
+    let infinite = limit::overflow(column, &converted);
     for row in 0..column.len() {
-        let lost = column.is_valid(row) && (converted.is_null(row) || exact.as_ref().is_some_and(|e| !e(row)));
+        let inexact = infinite.contains(&row) || exact.as_ref().is_some_and(|e| !e(row));
+        let lost = column.is_valid(row) && (converted.is_null(row) || inexact);
         if lost {
             let value = array_value_to_string(column, row)?;
             misfits.push((row, format!("{:?} is not {}", shown(&value), a(field))));
         }
     }
-    misfits.extend(too_long(&converted, field)?);
+    let admitted = limit::misfits(&converted, &field.data_type.clone().with_nullable(true));
+    misfits.extend(admitted.into_iter().map(|misfit| (misfit.row, misfit.what)));
     Ok((converted, misfits))
 }
 
@@ -174,30 +178,6 @@ fn bytes(text: &StringArray) -> ArrayRef {
     };
     let values: BinaryArray = text.iter().map(|value| value.and_then(decode)).collect();
     Arc::new(values)
-}
-
-/// Texts and bytes longer than the type admits.
-fn too_long(column: &ArrayRef, field: &DataField) -> Result<Vec<Misfit>> {
-    let limit = match field.data_type.kind {
-        Kind::Char(length) | Kind::Varchar(length) | Kind::Binary(length) | Kind::Varbinary(length) => length,
-        _ => return Ok(Vec::new()),
-    };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let length = |row: usize| match column.data_type() {
-        ArrowType::Utf8 => {
-            let text = column.as_string::<i32>().value(row);
-            if text.len() <= limit { text.len() } else { text.chars().count() }
-        }
-        ArrowType::Binary => column.as_binary::<i32>().value(row).len(),
-        _ => 0,
-    };
-    let rows = (0..column.len()).filter(|row| column.is_valid(*row));
-    Ok(rows
-        .filter_map(|row| {
-            let length = length(row);
-            (length > limit).then(|| (row, format!("a value of length {length} is too long for {}", bare(field))))
-        })
-        .collect())
 }
 
 /// The type with its article.

@@ -7,7 +7,7 @@ use linn::ErrorKind;
 
 fn checked(sql: &str) -> Result<String> {
     let tokens = with_select(&split(sql)?.remove(0));
-    let mut parser = Parser::new(&DIALECT).with_tokens(tokens);
+    let mut parser = Parser::new(&DIALECT).with_tokens_with_locations(tokens);
     let mut statement = parser.parse_statement().unwrap_or_else(|e| panic!("{sql}: {e}"));
     assert_eq!(parser.peek_token_ref().token.to_string(), "EOF", "{sql}");
     let functions = |name: &str| match name {
