@@ -24,7 +24,7 @@ async fn read(path: &Path, kind: FileKind) -> Result<String> {
     let dialect =
         Dialect { delimiter: None, null: String::new(), header: true, unknown: Unknown::Refused, all: Vec::new() };
     let source = Source::new(path, Some(kind), true)?;
-    let mut fields = infer(&source, &dialect)?;
+    let mut fields = infer(&source, &dialect, &indicatif::ProgressBar::hidden())?;
     if fields.is_empty() {
         return Err(Error::invalid("no columns"));
     }

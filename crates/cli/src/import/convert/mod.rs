@@ -11,7 +11,7 @@ use arrow::compute::{CastOptions, can_cast_types, cast_with_options, take};
 use arrow::datatypes::{DataType as ArrowType, Decimal128Type, Field, Float32Type, Float64Type, Int64Type};
 use arrow::util::display::array_value_to_string;
 use linn::format::limit;
-use linn::format::types::{DataField, Kind};
+use linn::format::types::DataField;
 use linn::{Error, Result};
 
 use super::Unknown;
