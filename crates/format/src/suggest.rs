@@ -42,7 +42,7 @@ mod tests {
         for (word, expected) in [
             ("order", Some("orders")),
             ("ordesr", Some("orders")),
-            ("costumer", Some("customers")),
+            ("custumer", Some("customers")),
             ("amount", Some("Amount")),
             ("ORDERS", Some("orders")),
             ("ids", Some("id")),

@@ -146,7 +146,7 @@ fn a_branch_comes_back_key_by_key() {
 fn rows_and_columns_are_analyzed() {
     let place = orders();
     let shown = place.ok(&["-o", "csv", "table", "analyze", "default.o", "--all-columns"]);
-    assert_eq!(shown, "column,distinct,nulls,min,max,avg_len,max_len\nk,2,0,2,3,4,4\nv,2,0,,,2,2\n");
+    assert_eq!(shown, "column,distinct,nulls,min,max,avg_len,max_len\nk,2,0,2,3,4,4\nv,2,0,\"\",\"\",2,2\n");
     let statistics = place.ok(&["-o", "csv", "sql", "-c", "SELECT \"mergedRecordCount\" AS n FROM o$statistics"]);
     assert_eq!(statistics, "n\n2\n");
 }

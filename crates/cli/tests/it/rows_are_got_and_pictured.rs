@@ -38,7 +38,13 @@ fn a_folder_is_set_up_once() {
     let ended = place.run(&["init", "lake"]);
     assert!(ended.code == 0 && ended.err.contains("Created table default.events"), "{}", ended.err);
     assert!(place.read("lake/linn.yaml").contains("warehouse: ./warehouse"));
-    place.ok(&["-w", "lake/warehouse", "sql", "-c", "INSERT INTO events VALUES (1, 'hello', now())"]);
+    place.ok(&[
+        "-w",
+        "lake/warehouse",
+        "sql",
+        "-c",
+        "INSERT INTO events VALUES (1, 'hello', CAST(now() AS TIMESTAMP(3)))",
+    ]);
     assert_eq!(
         place.ok(&["-w", "lake/warehouse", "-o", "csv", "get", "default.events", "1", "-s", "message"]),
         "message\nhello\n"
@@ -50,7 +56,7 @@ fn a_folder_is_set_up_once() {
 fn pictures_show_runs_and_growth() {
     let place = place();
     let picture = place.ok(&["files", "picture", "default.t"]);
-    for part in ["day=d,1", "run", "█", "Growth", "Files by size", "Records by k"] {
+    for part in ["day='d,1'", "run", "█", "Growth", "Files by size", "Records by k"] {
         assert!(picture.contains(part), "{part}: {picture}");
     }
     let json: serde_json::Value =

@@ -49,10 +49,7 @@ impl Branches {
 /// The oldest snapshot that a branch has, as a snapshot or as a tag.
 async fn oldest(branch: &Table) -> Result<Option<Snapshot>> {
     let tagged = Tags::new(branch).snapshots().await?.into_iter().next().map(|(_, tagged)| tagged.snapshot);
-    let first = match Snapshots::new(branch).earliest().await? {
-        Some(first) => Some((*first).clone()),
-        None => None,
-    };
+    let first = Snapshots::new(branch).earliest().await?.map(|first| (*first).clone());
     Ok(match (tagged, first) {
         (Some(tagged), Some(first)) if first.id < tagged.id => Some(first),
         (Some(tagged), _) => Some(tagged),

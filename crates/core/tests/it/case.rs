@@ -18,7 +18,9 @@ const PATH: &str = "db.db/t";
 
 /// A schema from columns as `name TYPE`, keys and options, checked as a DDL statement is.
 pub(crate) fn schema(columns: &str, keys: &str, options: &[(&str, &str)]) -> Result<TableSchema> {
-    let columns = columns.split(", ").enumerate().map(|(i, column)| {
+    // A type may have a comma in it, a column begins with its name.
+    let columns = columns.replace("DECIMAL(6, 2)", "DECIMAL(6,2)").split(", ").map(str::to_owned).collect::<Vec<_>>();
+    let columns = columns.iter().enumerate().map(|(i, column)| {
         let (name, sql) = column.split_once(' ').unwrap();
         DataField::new(i as i32, name, DataType::parse(sql).unwrap())
     });

@@ -20,7 +20,7 @@ fn keys_are_unique_and_defaults_are_values() {
         }
         assert!(!def.description.is_empty(), "{}", def.key);
     }
-    assert_eq!(OPTIONS.len(), 339);
+    assert_eq!(OPTIONS.len(), 342);
 }
 
 #[test]

@@ -22,7 +22,7 @@ const PREFIXES: [&str; 17] = [
 ];
 
 /// The beginning of a message, and what is said for it; `{}` takes what follows, up to the second text.
-const MESSAGES: [(&str, &str, &str); 20] = [
+const MESSAGES: [(&str, &str, &str); 21] = [
     ("Invalid function '", "'", "there is no function {}"),
     ("table '", "' not found", "there is no table {}"),
     ("table function '", "' not found", "there is no table function {}"),
@@ -31,6 +31,11 @@ const MESSAGES: [(&str, &str, &str); 20] = [
     ("Cannot get result type for arithmetic operation ", "", "there is no such arithmetic: {}"),
     ("Divide by zero error", "", "division by zero"),
     ("Divide by zero", "", "division by zero"),
+    (
+        "Column in SELECT must be in GROUP BY or an aggregate function: While expanding wildcard, column ",
+        " must appear",
+        "a column of SELECT is neither in GROUP BY nor in an aggregate function: {}",
+    ),
     (
         "Column in SELECT must be in GROUP BY or an aggregate function: ",
         "",
@@ -177,7 +182,18 @@ fn typed(text: &str) -> String {
         out.push(c);
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
     }
-    out.replace("ARRAY(nullable ", "ARRAY(").replace("ARRAY(non-null ", "ARRAY(")
+    let out = out.replace("ARRAY(nullable ", "ARRAY(").replace("ARRAY(non-null ", "ARRAY(");
+    without(&without(&out, ", metadata: {", "}"), ", field: '", "'")
+}
+
+/// A text without what stands between two marks, and without these.
+fn without(text: &str, begin: &str, end: &str) -> String {
+    let mut parts = text.split(begin);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.split_once(end).map_or("", |(_, rest)| rest));
+    }
+    out
 }
 
 /// A word that may be a type, or a value with its type, and what is left behind it.

@@ -76,7 +76,7 @@ fn options(c: &mut Cursor<'_>) -> Result<Vec<(String, String)>> {
         let value = match c.peek() {
             // A key alone is switched on.
             Some(Token::Comma | Token::RParen) => "true".to_owned(),
-            _ => c.literal()?,
+            _ => c.setting()?,
         };
         Ok((key, value))
     })?;

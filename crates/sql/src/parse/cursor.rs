@@ -222,7 +222,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The value of an option as text: a value, or a word.
-    fn setting(&mut self) -> Result<String> {
+    pub(super) fn setting(&mut self) -> Result<String> {
         match self.peek() {
             Some(Token::Word(word)) if !word.value.eq_ignore_ascii_case("NULL") || word.quote_style.is_some() => {
                 self.next();

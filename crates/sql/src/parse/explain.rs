@@ -43,7 +43,7 @@ pub(super) fn explain(mut c: Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<Sta
 
 fn plan_format(c: &mut Cursor<'_>) -> Result<PlanFormat> {
     let unknown = c.expected("TREE, INDENT, JSON or GRAPHVIZ");
-    let name = c.literal().map_err(|_| c.expected("TREE, INDENT, JSON or GRAPHVIZ"))?;
+    let name = c.setting().map_err(|_| c.expected("TREE, INDENT, JSON or GRAPHVIZ"))?;
     match name.to_ascii_uppercase().as_str() {
         "TREE" => Ok(PlanFormat::Tree),
         "INDENT" | "TEXT" => Ok(PlanFormat::Indent),

@@ -89,7 +89,7 @@ mod tests {
             (ArrowType::Timestamp(TimeUnit::Second, Some("+02:00".into())), "TIMESTAMP(0) WITH LOCAL TIME ZONE"),
             (ArrowType::List(Arc::new(Field::new("item", ArrowType::Utf8View, true))), "ARRAY<STRING>"),
             (ArrowType::UInt64, "DECIMAL(20, 0)"),
-            (ArrowType::Null, "NULL"),
+            (ArrowType::Null, "STRING"),
         ] {
             assert_eq!(spelled(&data_type), expected);
         }

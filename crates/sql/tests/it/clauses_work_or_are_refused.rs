@@ -50,7 +50,7 @@ async fn done() {
         ("FROM t FOR VERSION AS OF 1 WHERE k = 2", "2|2"),
         ("TABLE t ORDER BY k DESC LIMIT 1", "4|"),
         ("SELECT k FROM t ORDER BY k OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY", "2 3"),
-        ("SELECT k FROM t ORDER BY ALL LIMIT 1, 2", "2 3"),
+        ("SELECT k FROM t ORDER BY k LIMIT 1, 2", "2 3"),
         ("SELECT v, count(*) FROM t GROUP BY ALL ORDER BY v NULLS FIRST", "|1 1|2 2|1"),
         ("SELECT k FROM t QUALIFY row_number() OVER (PARTITION BY v ORDER BY k DESC) = 1 ORDER BY k", "2 3 4"),
         ("SELECT k FROM t WINDOW w AS (ORDER BY k) QUALIFY sum(k) OVER w > 2 ORDER BY sum(k) OVER w DESC", "4 3 2"),

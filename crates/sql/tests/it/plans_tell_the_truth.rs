@@ -9,8 +9,10 @@ fn metric(plan: &str, name: &str) -> Option<u64> {
     let mut found = None;
     for part in plan.split(['[', ',', ']']) {
         if let Some(value) = part.trim().strip_prefix(&format!("{name}=")) {
-            let value: String = value.chars().filter(|c| c.is_ascii_digit()).collect();
-            found = Some(found.unwrap_or(0) + value.parse::<u64>().unwrap());
+            let (number, unit) = value.split_once(' ').unwrap_or((value, ""));
+            let unit = if unit.starts_with('K') { 1_000.0 } else { 1.0 };
+            let number: f64 = number.parse().unwrap();
+            found = Some(found.unwrap_or(0) + (number * unit) as u64);
         }
     }
     found

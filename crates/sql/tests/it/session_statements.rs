@@ -195,7 +195,7 @@ async fn lists_and_summaries() {
     assert_eq!(
         rows(&s, "SUMMARIZE SELECT amount, note, CASE WHEN id = 1 THEN 5 END AS part FROM orders").await,
         [
-            "amount|DECIMAL(10, 2)|10.50|30.00|3|20.166666666666668|9.751068321606538|10.5|20.0|30.0|3|0.00",
+            "amount|DECIMAL(10, 2)|10.50|30.00|3|20.166666666666668|9.75106831754005|12.875|20.0|27.5|3|0.00",
             "note|STRING|a|c|3||||||3|0.00",
             "part|BIGINT|5|5|1|5.0||5.0|5.0|5.0|3|66.67",
         ]

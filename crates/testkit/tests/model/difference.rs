@@ -83,6 +83,8 @@ fn canonical(row: &Row) -> String {
             }
             // 1 and 1.0 are one number, and so are two spellings of a float.
             Value::Number(n) => match n.as_f64().filter(|_| n.is_f64()) {
+                // These are two keys.
+                Some(float) if float == 0.0 && float.is_sign_negative() => "-0".to_owned(),
                 Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => (float as i64).to_string(),
                 Some(float) => format!("{float:.6e}"),
                 None => n.to_string(),
