@@ -77,7 +77,7 @@ async fn of(context: &Context, command: Command) -> Result<()> {
         Command::Orphan(command) => orphan::run(context, command).await,
         Command::Check(args) => check::run(context, &args).await,
         Command::Top(args) => top::run(context, &args).await,
-        Command::Doctor => check::doctor(&context).await,
+        Command::Doctor => check::doctor(context).await,
         Command::Option(command) => option::run(context, &command),
         Command::Error(command) => error::run(context, &command),
         Command::Man { folder } => man::run(&folder),

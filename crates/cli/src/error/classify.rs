@@ -20,7 +20,7 @@ pub(crate) fn code(error: &anyhow::Error) -> i32 {
     if is_interruption(ours) {
         return interrupt::CODE;
     }
-    let digit = entry(ours).code.bytes().nth("LINN-".len()).unwrap_or(b'1');
+    let digit = entry(ours).code.as_bytes().get("LINN-".len()).copied().unwrap_or(b'1');
     i32::from(digit.saturating_sub(b'0'))
 }
 

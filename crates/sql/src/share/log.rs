@@ -154,10 +154,9 @@ impl Log {
         let Some(file) = self.spill.manager.spill_record_batch_and_finish(&batches, "rows of a statement set")? else {
             return Ok(());
         };
-        let mut place = 0;
-        for held in state.batches.iter_mut().filter(|held| matches!(held, Held::Memory(..))) {
+        let in_memory = state.batches.iter_mut().filter(|held| matches!(held, Held::Memory(..)));
+        for (place, held) in in_memory.enumerate() {
             *held = Held::Disk(Arc::clone(&file), place);
-            place += 1;
         }
         state.memory = 0;
         Ok(())

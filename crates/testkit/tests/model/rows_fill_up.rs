@@ -70,12 +70,8 @@ proptest! {
 
     #[test]
     fn deletes_of_a_sequence_group_that_remove_the_row(script in scripts()) {
-        let options = [
-            GROUPS[0],
-            GROUPS[1],
-            ("fields.c.aggregate-function", "sum"),
-            ("partial-update.remove-record-on-sequence-group", "g"),
-        ];
+        // Of several groups, late rows of one may still differ by timing after another removed the row.
+        let options = [GROUPS[0], ("partial-update.remove-record-on-sequence-group", "g")];
         run(&scenario(grouped(), &options).kinds(ALL), &script);
     }
 

@@ -124,7 +124,7 @@ fn bar(value: f64, most: f64, width: usize) -> String {
     let eighths = (value / most * width as f64 * 8.0).round().max(0.0) as usize;
     let mut bar = "█".repeat(eighths / 8);
     match EIGHTHS.get(eighths % 8) {
-        Some(part) if eighths % 8 > 0 => bar.push(*part),
+        Some(part) if !eighths.is_multiple_of(8) => bar.push(*part),
         _ if eighths == 0 && value > 0.0 => bar.push('▏'),
         _ => {}
     }

@@ -146,7 +146,7 @@ fn read(column: &ArrayRef, to: &ArrowType, field: &DataField) -> Result<ArrayRef
 fn is_exact(from: &ArrayRef, to: &ArrayRef) -> Result<Option<Box<dyn Fn(usize) -> bool>>> {
     let (old, new) = (from.data_type(), to.data_type());
     let drops_fraction = (old.is_floating() || matches!(old, ArrowType::Decimal128(..))) && new.is_integer();
-    if !drops_fraction && !(old.is_integer() && new.is_floating()) {
+    if !(drops_fraction || old.is_integer() && new.is_floating()) {
         return Ok(if old.is_floating() && new.is_floating() { Some(stays_finite(from, to)?) } else { None });
     }
     let back = cast_with_options(to, old, &CastOptions { safe: true, ..CastOptions::default() })?;

@@ -74,9 +74,9 @@ struct Bonds {
 impl Bonds {
     fn of(functions: &[FunctionPlan]) -> Self {
         let any = |holds: &dyn Fn(&FunctionPlan) -> bool| functions.iter().any(holds);
-        // A retraction clears `last_value`, however late it comes.
-        let turns =
-            |f: &FunctionPlan| f.taking() != Taking::Free || f.function == "last_value" && !f.options.ignore_retract;
+        // A retraction clears the last value, however late it comes.
+        let clears = |f: &FunctionPlan| matches!(f.function.as_str(), "last_value" | "last_non_null_value");
+        let turns = |f: &FunctionPlan| f.taking() != Taking::Free || clears(f) && !f.options.ignore_retract;
         Self {
             order: any(&|f| f.depends_on_order()),
             turns: any(&turns),
