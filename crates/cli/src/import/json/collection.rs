@@ -3,18 +3,18 @@
 /// Where the first feature of a collection may stand: behind the bracket of `features`. `None` for what is no collection.
 pub(super) fn features(head: &[u8]) -> Option<usize> {
     let mut at = Position { text: head, at: 0 };
-    at.expect(b'{')?;
+    at.pass(b'{')?;
     let mut is_collection = false;
     loop {
         let key = at.value()?;
-        at.expect(b':')?;
+        at.pass(b':')?;
         if key == b"\"features\"" && at.peek()? == b'[' {
             at.at += 1;
             return (is_collection || holds_feature(head.get(at.at..)?)).then_some(at.at);
         }
         let value = at.value()?;
         is_collection |= key == b"\"type\"" && value == b"\"FeatureCollection\"";
-        at.expect(b',')?;
+        at.pass(b',')?;
     }
 }
 
@@ -22,9 +22,9 @@ pub(super) fn features(head: &[u8]) -> Option<usize> {
 fn holds_feature(text: &[u8]) -> bool {
     let mut at = Position { text, at: 0 };
     let mut first = || {
-        at.expect(b'{')?;
+        at.pass(b'{')?;
         let key = at.value()?;
-        at.expect(b':')?;
+        at.pass(b':')?;
         Some(key == b"\"type\"" && at.value()? == b"\"Feature\"")
     };
     first().unwrap_or(false)
@@ -44,7 +44,7 @@ impl<'t> Position<'t> {
         self.text.get(self.at).copied()
     }
 
-    fn expect(&mut self, byte: u8) -> Option<()> {
+    fn pass(&mut self, byte: u8) -> Option<()> {
         let found = self.peek()? == byte;
         self.at += 1;
         found.then_some(())
