@@ -108,8 +108,11 @@ proptest! {
         let options = [
             ("fields.g.sequence-group", "a,b,c,f"),
             ("fields.h,i.sequence-group", "e"),
+            // Whether a late retraction clears the last value may still depend on the time of compactions.
             ("fields.a.aggregate-function", "last_value"),
+            ("fields.a.ignore-retract", "true"),
             ("fields.b.aggregate-function", "last_non_null_value"),
+            ("fields.b.ignore-retract", "true"),
             ("fields.c.aggregate-function", "sum"),
             ("fields.f.aggregate-function", "listagg"),
             ("fields.f.ignore-retract", "true"),
