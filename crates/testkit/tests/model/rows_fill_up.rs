@@ -104,25 +104,6 @@ proptest! {
     }
 
     #[test]
-    fn values_that_groups_take_back(script in scripts()) {
-        let options = [
-            ("fields.g.sequence-group", "a,b,c,f"),
-            ("fields.h,i.sequence-group", "e"),
-            // Whether a late retraction clears the last value may still depend on the time of compactions.
-            ("fields.a.aggregate-function", "last_value"),
-            ("fields.a.ignore-retract", "true"),
-            ("fields.b.aggregate-function", "last_non_null_value"),
-            ("fields.b.ignore-retract", "true"),
-            ("fields.c.aggregate-function", "sum"),
-            ("fields.f.aggregate-function", "listagg"),
-            ("fields.f.ignore-retract", "true"),
-            ("fields.e.aggregate-function", "max"),
-            ("fields.e.ignore-retract", "true"),
-        ];
-        run(&scenario(grouped(), &options).kinds(ALL), &script);
-    }
-
-    #[test]
     fn deletes_that_remove_rows_of_functions(script in scripts()) {
         let options = [
             GROUPS[0],
