@@ -7,6 +7,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use linn_format::Result;
 use linn_format::datum::Datum;
 use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
+use linn_format::partition::partition_values;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 
@@ -111,7 +112,7 @@ pub(super) async fn partition_sums(table: &Table) -> Result<Vec<Partition>> {
     let mut all = Vec::with_capacity(sums.len());
     for (bytes, sum) in sums {
         let rows_deleted = deleted.get(&bytes).copied().unwrap_or(Some(0));
-        all.push((table.partition_name(&BinaryRow::from_serialized(bytes)?)?, sum, rows_deleted));
+        all.push((plain_name(table, &BinaryRow::from_serialized(bytes)?)?, sum, rows_deleted));
     }
     all.sort_by(|(a, ..), (b, ..)| a.cmp(b));
     Ok(all)
@@ -159,4 +160,13 @@ pub(super) fn bucket_rows(all: &[(String, i32, Sum)]) -> Result<SystemRows> {
         Column::long("file_count", all.iter().map(|(.., s)| Some(s.files))).required(),
         Column::time("last_update_time", all.iter().map(|(.., s)| s.newest)),
     ])
+}
+
+/// `k=v/k=v` without escapes or quotes, as Java writes it in these tables: partitions that share a folder share this name.
+fn plain_name(table: &Table, partition: &BinaryRow) -> Result<String> {
+    let fields = table.schema().partition_fields();
+    let values = partition_values(partition, &fields, false, table.options().partition_default_name())?;
+    let pairs: Vec<String> =
+        fields.iter().zip(values).map(|(field, value)| format!("{}={value}", field.name)).collect();
+    Ok(pairs.join("/"))
 }
