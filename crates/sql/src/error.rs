@@ -14,6 +14,7 @@ use linn::{Error, ErrorKind};
 
 use crate::parse::{at, refused};
 use rewrite::in_words;
+pub(crate) use rewrite::unmarked;
 
 /// Linn's error for one of DataFusion's; one of ours that travelled inside comes out as it was.
 pub(crate) fn ours(error: DataFusionError) -> Error {

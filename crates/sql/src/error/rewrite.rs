@@ -246,7 +246,7 @@ fn behind(text: &str) -> &str {
 }
 
 /// Names of tables without the marks that they have here, and without the catalog's name, which nobody wrote.
-fn unmarked(text: &str) -> String {
+pub(crate) fn unmarked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

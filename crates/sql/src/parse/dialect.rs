@@ -1,7 +1,8 @@
 //! The dialect of Linn's SQL: the library's generic one, in which operators bind as in PostgreSQL.
 //!
 //! The generic dialect parses everything behind `IS DISTINCT FROM` as its right side, takes `a = b LIKE c` for
-//! `(a = b) LIKE c`, and binds `||`, bit operators, regular expressions and arrows at other places than PostgreSQL does.
+//! `(a = b) LIKE c`, and binds `||`, bit operators, regular expressions and arrows at other places than PostgreSQL does. It also
+//! takes ALL in `ORDER BY ALL` for a column.
 
 use std::any::TypeId;
 
@@ -40,6 +41,10 @@ impl Dialect for LinnDialect {
 
     fn is_identifier_part(&self, ch: char) -> bool {
         GenericDialect.is_identifier_part(ch)
+    }
+
+    fn supports_order_by_all(&self) -> bool {
+        true
     }
 
     fn prec_value(&self, precedence: Precedence) -> u8 {

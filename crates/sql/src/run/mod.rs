@@ -31,6 +31,7 @@ mod setting;
 mod show;
 mod source;
 mod summarize;
+mod title;
 mod unit;
 mod view;
 

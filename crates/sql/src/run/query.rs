@@ -24,7 +24,7 @@ use linn::{Error, ErrorKind, Result};
 use super::functions::functions;
 use super::number::{self, Goals};
 use super::source::{Opened, Place};
-use super::{cast, fit, instant, isolation, literal};
+use super::{cast, fit, instant, isolation, literal, title};
 use crate::error::ours;
 use crate::file::{self, FileCall};
 use crate::parse::{Called, DEPTH, DIALECT, TableOptions, at, honoured, named, refused, with_select, with_types};
@@ -79,7 +79,8 @@ fn first_words(text: &str) -> String {
 pub(in crate::run) fn parse(tokens: Vec<TokenWithSpan>) -> Result<Ast> {
     let tokens = with_types(&with_select(&tokens));
     let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens);
-    let ast = parser.parse_statement().map_err(|e| refused(&e))?;
+    let mut ast = parser.parse_statement().map_err(|e| refused(&e))?;
+    title::entitle(&mut ast);
     let rest = parser.next_token();
     match rest.token {
         Token::EOF => Ok(ast),
