@@ -110,12 +110,16 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
-    /// Adds where it happened, for example `.with("path", path)`. What is said already is not said twice.
+    /// Adds where it happened, for example `.with("path", path)`. What is said already is not said twice: a path that is the
+    /// end of the path there is the same one.
     #[must_use]
     pub fn with(mut self, key: &'static str, value: impl fmt::Display) -> Self {
-        let pair = (key, value.to_string());
-        if !self.0.context.contains(&pair) {
-            self.0.context.push(pair);
+        let value = value.to_string();
+        let said = |(other, said): &(&str, String)| {
+            *other == key && (*said == value || (key == "path" && said.ends_with(&format!("/{value}"))))
+        };
+        if !self.0.context.iter().any(said) {
+            self.0.context.push((key, value));
         }
         self
     }
@@ -209,5 +213,18 @@ impl From<arrow_schema::ArrowError> for Error {
             },
             other => Self::internal("arrow computation failed").with_source(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_said_once() {
+        let e =
+            Error::corrupt("x").with("path", "file:/w/db/t/f").with("path", "db/t/f").with("path", "t/g").with("at", 1);
+        let said = [("path", "file:/w/db/t/f"), ("path", "t/g"), ("at", "1")];
+        assert_eq!(e.context(), said.map(|(key, value)| (key, value.to_owned())));
     }
 }

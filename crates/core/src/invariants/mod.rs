@@ -43,7 +43,7 @@ pub async fn check(table: &Table, depth: Depth) -> Result<Report> {
         deep::check(table, &walk, &mut report).await?;
     }
     walk.forgive(&mut report).await?;
-    report.findings.sort_by(|a, b| a.severity.cmp(&b.severity).then_with(|| a.place.cmp(&b.place)));
+    report.arrange();
     Ok(report)
 }
 

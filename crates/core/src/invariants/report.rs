@@ -1,5 +1,6 @@
 //! What a check found.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
@@ -144,6 +145,13 @@ impl Report {
         let last = self.findings.len();
         self.findings.push(Finding { rule, severity, place, what, advice, snapshot: None });
         &mut self.findings[last]
+    }
+
+    /// Orders the findings, faults first. What several steps found of one file is told once, with the first advice.
+    pub(super) fn arrange(&mut self) {
+        self.findings.sort_by(|a, b| a.severity.cmp(&b.severity).then_with(|| a.place.cmp(&b.place)));
+        let mut told = HashSet::new();
+        self.findings.retain(|f| told.insert((f.rule, f.place.clone(), f.what.clone())));
     }
 
     /// The value, or a finding about what cannot be read.

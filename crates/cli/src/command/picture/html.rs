@@ -1,6 +1,6 @@
 //! The picture as one page that needs nothing else: its drawings are SVG, and each part tells more under the pointer.
 
-use super::data::{Bar, Picture};
+use super::data::{Bar, Picture, Point};
 use super::runs::Bucket;
 use crate::output::{count, size};
 
@@ -36,15 +36,14 @@ pub(super) fn page(picture: &Picture) -> String {
         out.push_str(&format!("<p>{} with fewer runs not drawn.</p>\n", count(picture.hidden, "bucket")));
     }
     if picture.growth.len() > 1 {
-        let bars: Vec<(String, f64, String)> = picture
-            .growth
-            .iter()
-            .map(|p| {
-                let what = format!("{}, {}, {}", size(p.bytes), count(p.files, "file"), count(p.rows, "record"));
-                (format!("{}", p.snapshot), p.bytes as f64, format!("{} · {what}", p.time))
-            })
-            .collect();
-        section(&mut out, "Growth over snapshots", &bars);
+        let column = |p: &Point| Column {
+            name: p.snapshot.to_string(),
+            height: p.bytes as f64,
+            label: size(p.bytes),
+            more: format!("{} · {}, {}, {}", p.time, size(p.bytes), count(p.files, "file"), count(p.rows, "record")),
+        };
+        let columns: Vec<Column> = picture.growth.iter().map(column).collect();
+        section(&mut out, "Growth over snapshots", &columns);
     }
     section(&mut out, "Files by size", &named(&picture.sizes, "file"));
     if let Some(key) = &picture.key {
@@ -54,9 +53,22 @@ pub(super) fn page(picture: &Picture) -> String {
     out
 }
 
-fn named(bars: &[Bar], noun: &str) -> Vec<(String, f64, String)> {
-    let bar = |bar: &Bar| (bar.name.clone(), bar.count, count(format!("{:.0}", bar.count), noun));
-    bars.iter().map(bar).collect()
+/// A column of a chart: its name below it, its label on it, and what more there is to say under the pointer.
+struct Column {
+    name: String,
+    height: f64,
+    label: String,
+    more: String,
+}
+
+fn named(bars: &[Bar], noun: &str) -> Vec<Column> {
+    let column = |bar: &Bar| Column {
+        name: bar.name.clone(),
+        height: bar.count,
+        label: format!("{:.0}", bar.count),
+        more: count(format!("{:.0}", bar.count), noun),
+    };
+    bars.iter().map(column).collect()
 }
 
 fn of_bucket(out: &mut String, bucket: &Bucket) {
@@ -98,32 +110,59 @@ fn of_bucket(out: &mut String, bucket: &Bucket) {
     out.push_str("</svg>\n");
 }
 
-/// Bars with their names below: what each is, how high, and what more there is to say.
-fn section(out: &mut String, title: &str, bars: &[(String, f64, String)]) {
-    if bars.is_empty() {
+/// About how wide a letter is.
+const LETTER: f64 = 6.8;
+/// How wide a column of a chart may be.
+const WIDEST: f64 = 120.0;
+/// Height of the highest column, and of the labels above it.
+const HIGHEST: f64 = 150.0;
+const ABOVE: f64 = 18.0;
+
+/// A chart of columns. Names that are wider than a column stand aslant; where columns are narrow, only some are named.
+fn section(out: &mut String, title: &str, columns: &[Column]) {
+    if columns.is_empty() {
         return;
     }
-    let most = bars.iter().map(|bar| bar.1).fold(0.0, f64::max).max(1.0);
-    let (height, step) = (160.0, WIDTH / bars.len() as f64);
-    out.push_str(&format!("<h2>{title}</h2>\n<svg viewBox=\"0 0 {WIDTH} 200\" width=\"{WIDTH}\" role=\"img\">\n"));
-    out.push_str(&format!("<line class=\"base\" x1=\"0\" x2=\"{WIDTH}\" y1=\"{height}\" y2=\"{height}\"/>\n"));
-    for (at, (name, value, more)) in bars.iter().enumerate() {
-        let (x, tall) = (step * at as f64, value / most * (height - 10.0));
+    let most = columns.iter().map(|column| column.height).fold(0.0, f64::max).max(1.0);
+    let step = (WIDTH / columns.len() as f64).min(WIDEST);
+    let longest = |text: fn(&Column) -> &str| {
+        columns.iter().map(|column| text(column).chars().count()).max().unwrap_or(0) as f64 * LETTER
+    };
+    let (names, labels) = (longest(|column| &column.name), longest(|column| &column.label));
+    let (aslant, base) = (names > step, ABOVE + HIGHEST);
+    let below = if aslant { 16.0 + names * 0.5 } else { 22.0 };
+    let every = (16.0 / step).ceil().max(1.0) as usize;
+    out.push_str(&format!(
+        "<h2>{title}</h2>\n<svg viewBox=\"0 0 {WIDTH} {:.0}\" width=\"{WIDTH}\" role=\"img\">\n\
+         <line class=\"base\" x1=\"0\" x2=\"{WIDTH}\" y1=\"{base}\" y2=\"{base}\"/>\n",
+        base + below
+    ));
+    for (at, column) in columns.iter().enumerate() {
+        let (middle, tall) = (step * (at as f64 + 0.5), column.height / most * HIGHEST);
+        let (top, width) = (base - tall, (step * 0.8).max(1.0));
         out.push_str(&format!(
-            "<rect class=\"a\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{tall:.1}\" rx=\"2\"><title>{}</title></rect>\
-             <text x=\"{:.1}\" y=\"{}\" text-anchor=\"end\" transform=\"rotate(-30 {:.1} {})\">{}</text>\n",
-            x + 4.0,
-            height - tall,
-            (step - 8.0).max(2.0),
-            escape(&format!("{name}: {more}")),
-            x + step / 2.0,
-            height + 16.0,
-            x + step / 2.0,
-            height + 16.0,
-            escape(name)
+            "<rect class=\"a\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{tall:.1}\" rx=\"2\">\
+             <title>{}</title></rect>\n",
+            middle - width / 2.0,
+            escape(&format!("{}: {}", column.name, column.more)),
         ));
+        if labels <= step {
+            text(out, middle, top - 5.0, false, &column.label);
+        }
+        if at.is_multiple_of(every) {
+            text(out, middle, base + 16.0, aslant, &column.name);
+        }
     }
     out.push_str("</svg>\n");
+}
+
+/// A text that is centered at `x`, or ends there and rises.
+fn text(out: &mut String, x: f64, y: f64, aslant: bool, text: &str) {
+    let place = match aslant {
+        true => format!("text-anchor=\"end\" transform=\"rotate(-30 {x:.1} {y:.1})\""),
+        false => "text-anchor=\"middle\"".to_owned(),
+    };
+    out.push_str(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\" {place}>{}</text>\n", escape(text)));
 }
 
 fn escape(text: &str) -> String {

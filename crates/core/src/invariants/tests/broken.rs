@@ -47,6 +47,17 @@ async fn lost_and_cut_files_are_found() {
 }
 
 #[tokio::test]
+async fn a_lost_file_is_told_once() {
+    let (store, table) = written(&[]).await;
+    for path in store.paths().into_iter().filter(|path| path.contains("/bucket-")) {
+        store.delete(&path).await.unwrap();
+    }
+    let places: Vec<String> = found(&store, &table).await.findings.into_iter().map(|finding| finding.place).collect();
+    let once: std::collections::HashSet<&String> = places.iter().collect();
+    assert!(!places.is_empty() && once.len() == places.len(), "{places:?}");
+}
+
+#[tokio::test]
 async fn lost_and_damaged_metadata_is_found() {
     let (store, table) = written(&[]).await;
     let list = table.manifest_path(&latest(&table).await.base_manifest_list);
