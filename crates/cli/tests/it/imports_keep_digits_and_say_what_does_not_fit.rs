@@ -26,7 +26,8 @@ fn no_two_ids_become_one() {
         ("FLOAT", &["16777217", "1e39"]),
         ("BIGINT", &["9223372036854775808", "1.5"]),
         ("DECIMAL(4, 2)", &["1.005", "100"]),
-        ("TIMESTAMP(3)", &["\"2020-01-01 00:00:00.0001\""]),
+        ("TIMESTAMP(9)", &["\"9999-01-01 00:00:00\""]),
+        ("DATE", &["\"2020-01-01 00:00:00.0001\""]),
     ] {
         place.ok(&["sql", "-c", "DROP TABLE IF EXISTS k"]);
         place.ok(&["sql", "-c", &format!("CREATE TABLE k (v {column}, l ARRAY<{column}>)")]);
@@ -37,6 +38,35 @@ fn no_two_ids_become_one() {
             }
         }
     }
+}
+
+/// From text and from columns of another unit, whoever reads the file.
+#[test]
+fn digits_of_seconds_are_cut() {
+    let place = Place::new();
+    place.ok(&["sql", "-c", "CREATE TABLE t (k INT, v TIMESTAMP(3), z TIMESTAMP_LTZ(0), l ARRAY<TIMESTAMP(3)>)"]);
+    let (late, early) = ("2026-01-01 10:00:00.123999999999", "1969-12-31 23:59:59.999999");
+    let row = |k: u8, time: &str| format!("{{\"k\":{k},\"v\":\"{time}\",\"z\":\"{time}\",\"l\":[\"{time}\"]}}\n");
+    place.write("t.ndjson", &format!("{}{}", row(1, late), row(2, early)));
+    let query = format!("SELECT 3 AS k, v, v AS z, [v] AS l FROM (SELECT TIMESTAMP '{early}' AS v)");
+    place.ok(&["sql", "-c", &format!("COPY ({query}) TO '{}'", place.path().join("t.parquet").display())]);
+    place.write("t.csv", &format!("k,v,z\n4,{late},{early}\n"));
+    for name in ["t.ndjson", "t.parquet", "t.csv"] {
+        place.ok(&["table", "import", "default.t", name]);
+    }
+    place.ok(&["sql", "-c", &format!("COPY t FROM '{}'", place.path().join("t.csv").display())]);
+    let (late, early) = ("2026-01-01T10:00:00.123", "1969-12-31T23:59:59.999");
+    let line = |k: u8, v: &str, z: &str, l: &str| format!("{{\"k\":{k},\"v\":\"{v}\",\"z\":\"{z}\",\"l\":{l}}}\n");
+    let (late_second, early_second) = ("2026-01-01T10:00:00Z", "1969-12-31T23:59:59Z");
+    let listed = |time: &str| format!("[\"{time}\"]");
+    let expected = [
+        line(1, late, late_second, &listed(late)),
+        line(2, early, early_second, &listed(early)),
+        line(3, early, early_second, &listed(early)),
+        line(4, late, early_second, "null"),
+        line(4, late, early_second, "null"),
+    ];
+    assert_eq!(all(&place, "t"), expected.concat());
 }
 
 #[test]

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use arrow_cast::display::array_value_to_string;
+use linn_format::options::table::commit::LINN_ISOLATION_LEVEL;
 use linn_format::row::BinaryRow;
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::keyed::{KeyChanges, KeyCounts, Prefer};
 use super::store::Branches;
-use crate::commit::{Commit, CommitMessage, CommitOutcome};
-use crate::snapshot::Snapshots;
+use crate::commit::{Commit, CommitMessage, CommitOutcome, Reads};
+use crate::table::Table;
 
 /// How often a merge looks again because commits came meanwhile.
 const TRIES: usize = 10;
@@ -24,7 +25,7 @@ impl Branches {
     ///
     /// # Errors
     /// As [`key_changes`](Self::key_changes); `Conflict` naming keys that both changed when nothing says what to do about them, and
-    /// when commits to the target keep coming first; `Unsupported` for settling conflicts in favour of the branch where a
+    /// when commits of others to these keys keep coming first; `Unsupported` for settling conflicts in favour of the branch where a
     /// `sequence.field` decides; `UnknownOutcome` when it is not known whether the commit is made.
     pub async fn merge_keys(
         &self,
@@ -32,6 +33,7 @@ impl Branches {
         target: &str,
         prefer: Option<Prefer>,
     ) -> Result<(KeyCounts, Option<SnapshotId>)> {
+        let mut why = String::new();
         for _ in 0..TRIES {
             let changes = Box::pin(self.key_changes(source, target)).await?;
             let counts = changes.counts(prefer);
@@ -41,11 +43,12 @@ impl Branches {
             if counts.written + counts.deleted == 0 {
                 return Ok((counts, None));
             }
-            if let Some(snapshot) = Box::pin(self.apply(&changes, prefer)).await? {
-                return Ok((counts, Some(snapshot)));
+            match Box::pin(self.apply(&changes, prefer)).await? {
+                Applied::In(snapshot) => return Ok((counts, snapshot)),
+                Applied::RuledOut(by) => why = by,
             }
         }
-        Err(Error::conflict("commits to the branch kept coming first").with("table", self.table.name()))
+        Err(Error::conflict(format!("commits to the branch kept coming first: {why}")).with("table", self.table.name()))
     }
 
     fn check_conflicts(&self, changes: &KeyChanges, prefer: Option<Prefer>) -> Result<()> {
@@ -83,8 +86,8 @@ impl Branches {
             .with_hint("a dry run shows both rows; settle them for ours, which keeps the rows that are there, or for theirs, which takes those of the branch"))
     }
 
-    /// Writes the changes; `None` when another commit came first, and nothing was done.
-    async fn apply(&self, changes: &KeyChanges, prefer: Option<Prefer>) -> Result<Option<SnapshotId>> {
+    /// Writes the changes, unless others have written to their keys since these were compared.
+    async fn apply(&self, changes: &KeyChanges, prefer: Option<Prefer>) -> Result<Applied> {
         let table = &changes.into;
         let (rows, kinds) = changes.settled(prefer)?;
         let user = table.new_user();
@@ -103,34 +106,46 @@ impl Branches {
                 return Err(e);
             }
         };
-        let committer = table.committer(user);
-        if Snapshots::new(table).latest_id().await? != changes.ours {
-            committer.abort(&messages).await?;
-            writer.close().await?;
-            return Ok(None);
-        }
+        let committer = held_against(changes)?.committer(user);
         let commit = Commit { operation: Some("MERGE BRANCH".to_owned()), ..Commit::batch(messages.clone()) };
         let outcome = committer.commit(commit).await?;
         writer.settle(&outcome).await?;
         writer.close().await?;
         match outcome {
-            CommitOutcome::Committed(made) => Ok(made.last().copied()),
+            CommitOutcome::Committed(made) => Ok(Applied::In(made.last().copied())),
             CommitOutcome::CompactionLost { snapshots, .. } => {
                 let partitions = partitions(&messages);
                 let lost: Vec<CommitMessage> = messages.into_iter().map(CommitMessage::compaction).collect();
                 committer.abort(&lost).await?;
                 table.show_level_0(&partitions).await?;
-                Ok(snapshots.last().copied())
+                Ok(Applied::In(snapshots.last().copied()))
             }
-            CommitOutcome::Conflict(_) => {
+            CommitOutcome::Conflict(why) => {
                 committer.abort(&messages).await?;
-                Ok(None)
+                Ok(Applied::RuledOut(why))
             }
             CommitOutcome::Unknown(why) => {
                 Err(Error::new(ErrorKind::UnknownOutcome, why).with("table", self.table.name()))
             }
         }
     }
+}
+
+/// How writing the changes ended.
+enum Applied {
+    /// They are in this snapshot.
+    In(Option<SnapshotId>),
+    /// Nothing was done, because of this.
+    RuledOut(String),
+}
+
+/// The table, whose next commit is ruled out by whoever wrote to its keys since the snapshot that was compared, at any
+/// `linn.isolation-level`: their rows would be lost unseen. Other keys do not matter, as they are not compared.
+fn held_against(changes: &KeyChanges) -> Result<Table> {
+    let reads = Reads::default();
+    reads.note(changes.into.scan(), changes.ours.clone());
+    let table = changes.into.with_options(&[(LINN_ISOLATION_LEVEL.key, "snapshot")].into_iter().collect())?;
+    Ok(table.with_reads(Some(reads)))
 }
 
 /// The partitions that messages change, each once.

@@ -46,7 +46,7 @@ pub struct KeyChanges {
     /// The snapshot where both parted; none where one of them began empty.
     pub base: Option<SnapshotId>,
     /// The state that the branch is to be merged into.
-    pub(super) ours: Option<SnapshotId>,
+    pub(super) ours: Option<Arc<Snapshot>>,
     /// What the branch changed, and did not change alike in the other one: its columns, and the kind of each row last.
     rows: RecordBatch,
     /// Whether a row's key was changed in both.
@@ -96,7 +96,6 @@ impl Branches {
             Start::At(snapshot) => Some(snapshot.id),
             Start::Empty => None,
         };
-        let ours = ours.map(|snapshot| snapshot.id);
         let Left { rows, disputed, conflicts } = found.left()?;
         Ok(KeyChanges { into, base, ours, rows, disputed, conflicts })
     }
@@ -114,7 +113,10 @@ impl Branches {
         let engine = options.merge_engine()?;
         let unsupported = |what: String| Err(Error::unsupported(what).with("table", self.table.name()));
         if engine != MergeEngine::Deduplicate {
-            return unsupported(format!("merging branches by key with merge engine {engine}"));
+            let error = Error::unsupported(format!("merging branches by key with merge engine {engine}"));
+            return Err(error.with("table", self.table.name()).with_hint(
+                "only deduplicate takes the row of a branch as it is; what another engine would make of it is a different row",
+            ));
         }
         if options.rowkind_field().is_some() || options.ignore_delete()? {
             return unsupported("merging branches by key with 'rowkind.field' or 'ignore-delete'".to_owned());

@@ -1,5 +1,7 @@
 //! Branches: what they begin with, that they do not touch one another, and how they come back.
 
+mod meanwhile;
+
 use std::sync::Arc;
 
 use linn_format::datum::Datum;

@@ -227,29 +227,17 @@ impl Committer {
         }
     }
 
-    /// Removes all rows of the partitions that match any of these specs: some or all partition keys with their values as
-    /// text.
+    /// Removes all rows of the partitions that match any of these specs: some or all partition keys with their values as text, in
+    /// which `None` is null and every text is itself.
     ///
     /// # Errors
     /// As [`overwrite`](Self::overwrite); `Invalid` for an empty list or a key that is not a partition key.
-    pub async fn drop_partitions(&self, specs: &[BTreeMap<String, String>], identifier: i64) -> Result<CommitOutcome> {
+    pub async fn drop_partitions(&self, specs: Vec<PartitionSpec>, identifier: i64) -> Result<CommitOutcome> {
         if specs.is_empty() {
             return Err(Error::invalid("no partitions to drop").with("table", self.table.name()));
         }
         let commit = Commit { identifier, operation: Some("DELETE".into()), ..Commit::default() };
-        self.overwrite(Overwrite::Specs(specs.to_vec()), commit).await
-    }
-
-    /// The same of specs in which `None` is null and every text is itself.
-    ///
-    /// # Errors
-    /// As [`drop_partitions`](Self::drop_partitions).
-    pub async fn drop_named(&self, specs: Vec<PartitionSpec>, identifier: i64) -> Result<CommitOutcome> {
-        if specs.is_empty() {
-            return Err(Error::invalid("no partitions to drop").with("table", self.table.name()));
-        }
-        let commit = Commit { identifier, operation: Some("DELETE".into()), ..Commit::default() };
-        self.overwrite(Overwrite::Named(specs), commit).await
+        self.overwrite(Overwrite::Specs(specs), commit).await
     }
 
     /// Removes all rows.

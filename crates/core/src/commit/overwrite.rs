@@ -1,6 +1,6 @@
 //! Overwrites: which partitions are replaced, and what they hold when it happens (spec: format.md C.17; cases Q6).
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use linn_format::datum::Datum;
 use linn_format::manifest::{FileKind, IndexManifestEntry, ManifestEntry, ManifestMeta};
@@ -22,13 +22,12 @@ pub enum Overwrite {
     Table,
     /// The partitions that the new rows are in; nothing when there are none.
     Dynamic,
-    /// The partitions that match a spec: some or all partition keys with their values as text. With
-    /// `dynamic-partition-overwrite` (the default) only those of them that the new rows are in.
-    Partition(BTreeMap<String, String>),
+    /// The partitions that match a spec: some or all partition keys with their values as text; `None` is null, and every text is
+    /// itself, also the default name of null. With `dynamic-partition-overwrite` (the default) only those of them that the new
+    /// rows are in.
+    Partition(PartitionSpec),
     /// The partitions that match any of these specs, whatever the options say.
-    Specs(Vec<BTreeMap<String, String>>),
-    /// The same; `None` is null, and every text is itself.
-    Named(Vec<PartitionSpec>),
+    Specs(Vec<PartitionSpec>),
     /// These partitions.
     Rows(Vec<BinaryRow>),
 }
@@ -65,7 +64,7 @@ pub(super) fn resolve(
         Overwrite::Table => false,
         Overwrite::Dynamic => dynamic,
         Overwrite::Partition(spec) => dynamic || !spec.is_empty(),
-        Overwrite::Specs(_) | Overwrite::Named(_) | Overwrite::Rows(_) => true,
+        Overwrite::Specs(_) | Overwrite::Rows(_) => true,
     };
     // The new rows' keys may be in partitions that stay: there they are deleted, or the rows go.
     if partial && table.schema().is_cross_partition() && !added.entries.is_empty() {
@@ -86,7 +85,6 @@ pub(super) fn resolve(
         Overwrite::Partition(spec) if spec.is_empty() => Target::All,
         Overwrite::Partition(spec) => specs(table, &[spec])?,
         Overwrite::Specs(all) => specs(table, &all)?,
-        Overwrite::Named(all) => named(table, &all)?,
         Overwrite::Rows(rows) => Target::Rows(rows.into_iter().collect()),
     };
     for entry in &added.entries {
@@ -113,7 +111,6 @@ fn among_others(table: &Table, overwrite: Overwrite, known: &Known<'_>) -> Resul
         }
         (Overwrite::Partition(spec), None) => whole(table, &spec)?.ok_or_else(|| whole_only(table)),
         (Overwrite::Specs(all), None) => specs(table, &all),
-        (Overwrite::Named(all), None) => named(table, &all),
         (Overwrite::Rows(rows), None) => Ok(Target::Rows(rows.into_iter().collect())),
         _ => Err(whole_only(table)),
     }
@@ -128,8 +125,8 @@ fn outside(table: &Table) -> Error {
 ///
 /// # Errors
 /// `Invalid` for a key that is none of the table's partitions, and for values that its type does not take.
-pub(crate) fn whole(table: &Table, spec: &BTreeMap<String, String>) -> Result<Option<Target>> {
-    let complete = table.schema().partition_keys.iter().all(|key| spec.contains_key(key));
+pub(crate) fn whole(table: &Table, spec: &PartitionSpec) -> Result<Option<Target>> {
+    let complete = table.schema().partition_keys.iter().all(|key| spec.iter().any(|(named, _)| named == key));
     match complete || !table.options().dynamic_partition_overwrite()? {
         true => specs(table, std::slice::from_ref(spec)).map(Some),
         false => Ok(None),
@@ -142,19 +139,16 @@ fn whole_only(table: &Table) -> Error {
         .with_hint("write with a batch overwriter, name every partition column, or overwrite the whole table")
 }
 
-/// The target of specs in which the default name means null.
-fn specs(table: &Table, specs: &[BTreeMap<String, String>]) -> Result<Target> {
-    let default = table.options().partition_default_name();
-    let value = |(key, text): (&String, &String)| (key.clone(), (text != default).then(|| text.clone()));
-    let all: Vec<PartitionSpec> = specs.iter().map(|spec| spec.iter().map(value).collect()).collect();
-    named(table, &all)
-}
-
-fn named(table: &Table, specs: &[PartitionSpec]) -> Result<Target> {
+fn specs(table: &Table, specs: &[PartitionSpec]) -> Result<Target> {
     let fields: Vec<DataField> = table.schema().partition_fields().into_iter().cloned().collect();
     let one = |spec: &PartitionSpec| {
         if let Some((key, _)) = spec.iter().find(|(key, _)| !fields.iter().any(|field| field.name == *key)) {
             return Err(Error::invalid(format!("{key:?} is not a partition key")).with("table", table.name()));
+        }
+        let twice = |(at, (key, _)): (usize, &(String, _))| spec.iter().take(at).any(|(before, _)| before == key);
+        if let Some(at) = spec.iter().enumerate().position(twice) {
+            let key = spec.get(at).map_or("", |(key, _)| key);
+            return Err(Error::invalid(format!("partition key {key:?} is named twice")).with("table", table.name()));
         }
         let value = |field: &DataField| match spec.iter().find(|(key, _)| *key == field.name) {
             None => Ok(None),

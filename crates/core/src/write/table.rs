@@ -1,11 +1,12 @@
 //! Writers of a table: where the buckets' files are and what they hold by the latest snapshot.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use linn_format::Result;
 use linn_format::file::{FileWrite, KeyValueLayout, format_named};
 use linn_format::options::Options;
+use linn_format::partition::PartitionSpec;
 use linn_format::row::BinaryRow;
 
 use super::budget::MemoryBudget;
@@ -54,7 +55,7 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::batch_overwriter`].
-    pub async fn partition_overwriter(&self, user: &str, spec: &BTreeMap<String, String>) -> Result<TableWriter> {
+    pub async fn partition_overwriter(&self, user: &str, spec: &PartitionSpec) -> Result<TableWriter> {
         if !self.schema().is_cross_partition() {
             return self.batch_overwriter(user).await;
         }

@@ -1,5 +1,5 @@
-//! Digits of a second that a type has not: they are dropped, as the reference's casts drop them, so that two values that print
-//! alike are one.
+//! Digits of a second that a type has not: they are cut, toward the past also before 1970, so that two values that print alike are
+//! one.
 
 use std::sync::Arc;
 
@@ -48,22 +48,21 @@ fn cut(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
             let unit = i32::try_from(power(3 - p)).unwrap_or(1);
             whole::<Time32MillisecondType>(column, |v| v - v % unit)
         }
-        // Whole milliseconds round to zero, as the reference's do; what is finer is counted from the millisecond before.
         Kind::Timestamp(p @ 0..=2) | Kind::LocalZonedTimestamp(p @ 0..=2) => {
             let unit = power(3 - p);
-            whole::<TimestampMillisecondType>(column, |v| v - v % unit)
+            whole::<TimestampMillisecondType>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
         }
         Kind::Timestamp(p @ 4..=5) | Kind::LocalZonedTimestamp(p @ 4..=5) => {
             let unit = power(6 - p);
-            whole::<TimestampMicrosecondType>(column, |v| v - v.rem_euclid(unit))
+            whole::<TimestampMicrosecondType>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
         }
         Kind::Timestamp(p @ 7..=8) | Kind::LocalZonedTimestamp(p @ 7..=8) => {
             let unit = power(9 - p);
-            whole::<TimestampNanosecondType>(column, |v| v - v.rem_euclid(unit))
+            whole::<TimestampNanosecondType>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
         }
         Kind::WideTimestamp { precision, .. } => {
             let unit = i128::from(power(9_u8.saturating_sub(*precision)));
-            whole::<Decimal128Type>(column, |v| v - v.rem_euclid(unit))
+            whole::<Decimal128Type>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
         }
         Kind::Array(element) => {
             let list = column.as_list_opt::<i32>().ok_or_else(|| wrong(data_type))?;

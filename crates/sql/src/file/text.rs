@@ -6,6 +6,7 @@ use datafusion::arrow::array::{Array, ArrayRef, BinaryBuilder, StringArray};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::DataType as ArrowType;
 use linn::Error;
+use linn::format::limit;
 use linn::format::types::{DataField, Kind, arrow_type};
 
 /// The longest text.
@@ -123,7 +124,7 @@ pub(super) fn typed(texts: &StringArray, field: &DataField) -> Result<ArrayRef, 
         let row = (0..texts.len()).find(|row| values.is_null(*row) && texts.is_valid(*row)).unwrap_or_default();
         return Err(refused(row));
     }
-    Ok(values)
+    limit::cut_seconds(&values, &field.data_type).map_err(|e| (0, e))
 }
 
 /// Bytes from their digits in hexadecimal, as they are written; the first row that has others.

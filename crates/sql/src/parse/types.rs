@@ -75,8 +75,8 @@ pub(crate) fn own_type(written: &Written) -> Result<Option<DataType>> {
     let has_length = text.contains('(');
     let own = match parsed.kind {
         Kind::Char(_) | Kind::Varchar(_) | Kind::Binary(_) | Kind::Varbinary(_) | Kind::Time(_) => has_length,
-        // The library knows units, not digits.
-        Kind::Timestamp(digits) => has_length && digits % 3 != 0,
+        // The library knows units, not digits, and cuts toward 1970.
+        Kind::Timestamp(digits) => has_length && digits < 9,
         Kind::LocalZonedTimestamp(_) | Kind::Multiset(_) | Kind::Vector { .. } => true,
         _ => false,
     };

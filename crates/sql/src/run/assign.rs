@@ -1,5 +1,5 @@
 //! Values on their way into a column: a cast that keeps them is made, any other is an error with the column and the value. Who
-//! wants to round or to cut says so by CAST.
+//! wants to round or to cut says so by CAST. Only digits of a second that the column has not are cut by themselves.
 
 use std::sync::Arc;
 
@@ -7,10 +7,12 @@ use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::kernels::cmp::distinct;
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
-use datafusion::arrow::datatypes::{DataType as Arrow, Field, TimeUnit};
+use datafusion::arrow::datatypes::{DataType as Arrow, Field};
 use datafusion::arrow::util::display::array_value_to_string;
 use linn::format::types::DataField;
 use linn::{Error, Result};
+
+use super::second::without_finer;
 
 /// Values that do not fit become errors.
 const STRICT: CastOptions<'static> = CastOptions { safe: false, format_options: FORMAT };
@@ -40,6 +42,7 @@ pub(super) fn assign(column: &ArrayRef, field: &DataField, to: &Arrow) -> Result
         named(Error::invalid(format!("value {value} does not fit {bare}")))
             .with_hint(format!("write CAST(… AS {bare}), or round(…), where digits may be lost"))
     };
+    let column = &without_finer(column, to)?;
     let cast = match cast_with_options(column, to, &STRICT) {
         Ok(cast) => cast,
         Err(e) => {
@@ -91,7 +94,7 @@ fn children(kind: &Arrow) -> Option<Vec<&Field>> {
 }
 
 /// The field that goes to another: the one of its name, as the kernel casts, else that in its place.
-fn partner<'f>(from: &[&'f Field], at: usize, to: &Field) -> Option<&'f Field> {
+pub(super) fn partner<'f>(from: &[&'f Field], at: usize, to: &Field) -> Option<&'f Field> {
     from.iter().find(|field| field.name() == to.name()).or_else(|| from.get(at)).copied()
 }
 
@@ -146,11 +149,6 @@ fn leaf(from: &ArrayRef, to: &ArrayRef) -> Result<Option<usize>> {
             let exact = texts(from, |text| fraction_digits(text) <= scale)?;
             rows().find(|at| !exact.value(*at))
         }
-        (kind, Arrow::Timestamp(unit, _) | Arrow::Time32(unit) | Arrow::Time64(unit)) if is_text(kind) => {
-            let digits = digits_of(*unit);
-            let exact = texts(from, |text| second_digits(text) <= digits)?;
-            rows().find(|at| !exact.value(*at))
-        }
         (kind, Arrow::Date32) if is_text(kind) => {
             // A text with a time of day is cut by the kernel.
             let exact = texts(from, |text| !text.trim().contains([' ', 'T', ':']))?;
@@ -167,7 +165,7 @@ fn leaf(from: &ArrayRef, to: &ArrayRef) -> Result<Option<usize>> {
     })
 }
 
-fn is_text(kind: &Arrow) -> bool {
+pub(super) fn is_text(kind: &Arrow) -> bool {
     matches!(kind, Arrow::Utf8 | Arrow::LargeUtf8 | Arrow::Utf8View)
 }
 
@@ -211,22 +209,6 @@ fn fraction_digits(text: &str) -> i64 {
     if whole.bytes().chain(fraction.bytes()).all(|byte| !matches!(byte, b'1'..=b'9')) { 0 } else { places - exponent }
 }
 
-/// Digits of a second in the text of a time that are not zeros at the end.
-fn second_digits(text: &str) -> usize {
-    let Some((_, fraction)) = text.split_once('.') else { return 0 };
-    let digits = fraction.len() - fraction.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    fraction.get(..digits).unwrap_or_default().trim_end_matches('0').len()
-}
-
-fn digits_of(unit: TimeUnit) -> usize {
-    match unit {
-        TimeUnit::Second => 0,
-        TimeUnit::Millisecond => 3,
-        TimeUnit::Microsecond => 6,
-        TimeUnit::Nanosecond => 9,
-    }
-}
-
 /// What a type of a query is called.
 fn sql_type(kind: &Arrow) -> String {
     match kind {
@@ -259,9 +241,6 @@ mod tests {
             ("0e-9", 0),
         ] {
             assert_eq!(fraction_digits(text).max(0), expected, "{text}");
-        }
-        for (text, expected) in [("10:00:00", 0), ("10:00:00.120", 2), ("2026-01-01 10:00:00.123456Z", 6)] {
-            assert_eq!(second_digits(text), expected, "{text}");
         }
     }
 }

@@ -4,12 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, BinaryArray, PrimitiveArray, StringArray};
+use datafusion::arrow::array::{ArrayRef, BinaryArray, StringArray};
 use datafusion::arrow::compute::{CastOptions, can_cast_types, cast_with_options};
-use datafusion::arrow::datatypes::{
-    ArrowPrimitiveType, DataType as Arrow, Field, Schema, Time32MillisecondType, TimeUnit, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType,
-};
+use datafusion::arrow::datatypes::{DataType as Arrow, Field, Schema, TimeUnit};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as Planned;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
@@ -21,6 +18,7 @@ use linn::format::types::{DataType, Kind, arrow_type, fields_from_arrow};
 use linn::{Error, Result};
 
 use super::fit::plain;
+use super::second::{floored, without_finer};
 use crate::error::theirs;
 use crate::parse::{DIALECT, own_type};
 
@@ -122,7 +120,14 @@ impl OwnCast {
         let options = CastOptions { safe: self.safe, ..CastOptions::default() };
         let invalid = |e| Error::invalid(format!("SQL: a value does not become {}", self.to)).with_source(e);
         if can_cast_types(values.data_type(), &self.arrow) {
-            let cast = cast_with_options(values, &self.arrow, &options).map_err(invalid)?;
+            // A cast to a coarser unit cuts toward 1970.
+            let mut values = without_finer(values, &self.arrow)?;
+            if values.data_type().is_numeric() && self.to.kind == Kind::Timestamp(0) {
+                // A number counts the unit of the type.
+                values =
+                    cast_with_options(&values, &Arrow::Timestamp(TimeUnit::Second, None), &options).map_err(invalid)?;
+            }
+            let cast = cast_with_options(&values, &self.arrow, &options).map_err(invalid)?;
             return cut(&cast, &self.to);
         }
         let from = fields_from_arrow(&Schema::new(vec![Field::new("value", values.data_type().clone(), true)]))?;
@@ -179,29 +184,9 @@ fn cut(values: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
             let bytes = values.as_binary::<i32>().iter();
             Arc::new(bytes.map(|bytes| bytes.map(|b| cut(b).unwrap_or_else(|| b.to_vec()))).collect::<BinaryArray>())
         }
-        (Kind::Time(digits), Arrow::Time32(TimeUnit::Millisecond)) => {
-            floor32(values.as_primitive::<Time32MillisecondType>(), 3, *digits)
+        (Kind::Time(digits) | Kind::Timestamp(digits) | Kind::LocalZonedTimestamp(digits), _) => {
+            floored(values, *digits)
         }
-        (Kind::Timestamp(digits) | Kind::LocalZonedTimestamp(digits), Arrow::Timestamp(unit, _)) => match unit {
-            TimeUnit::Millisecond => floor(values.as_primitive::<TimestampMillisecondType>(), 3, *digits),
-            TimeUnit::Microsecond => floor(values.as_primitive::<TimestampMicrosecondType>(), 6, *digits),
-            TimeUnit::Nanosecond => floor(values.as_primitive::<TimestampNanosecondType>(), 9, *digits),
-            TimeUnit::Second => Arc::clone(values),
-        },
         _ => Arc::clone(values),
     })
-}
-
-fn floor<T: ArrowPrimitiveType<Native = i64>>(values: &PrimitiveArray<T>, held: u8, digits: u8) -> ArrayRef {
-    let unit = 10i64.pow(u32::from(held.saturating_sub(digits)));
-    Arc::new(
-        values
-            .unary::<_, T>(|value| value.saturating_sub(value.rem_euclid(unit)))
-            .with_data_type(values.data_type().clone()),
-    )
-}
-
-fn floor32<T: ArrowPrimitiveType<Native = i32>>(values: &PrimitiveArray<T>, held: u8, digits: u8) -> ArrayRef {
-    let unit = 10i32.pow(u32::from(held.saturating_sub(digits)));
-    Arc::new(values.unary::<_, T>(|value| value.saturating_sub(value.rem_euclid(unit))))
 }

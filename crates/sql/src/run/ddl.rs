@@ -1,13 +1,11 @@
 //! Databases and tables: create, alter, drop.
 
-use std::collections::BTreeMap;
-
 use linn::core::commit::CommitOutcome;
 use linn::format::options::similar_option;
 use linn::format::schema::{SchemaChange, TableSchema};
 use linn::{NewTable, Options, Result};
 
-use super::insert::{finish, spec};
+use super::insert::finish;
 use crate::parse::{PartitionValues, Statement};
 use crate::session::{Output, Session};
 
@@ -64,7 +62,7 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
             catalog.drop_table(&id, if_exists).await?;
             Ok(Output::done(format!("table {id} is gone")))
         }
-        Statement::DropPartitions { table, partitions } => drop_partitions(session, &table, &partitions).await,
+        Statement::DropPartitions { table, partitions } => drop_partitions(session, &table, partitions).await,
         Statement::Truncate(table) => truncate(session, &table).await,
         other => Err(linn::Error::internal(format!("{other:?} is no DDL"))),
     }
@@ -87,11 +85,10 @@ fn like(model: &TableSchema, options: &Options) -> NewTable {
     }
 }
 
-async fn drop_partitions(session: &Session, table: &[String], specs: &[PartitionValues]) -> Result<Output> {
+async fn drop_partitions(session: &Session, table: &[String], specs: Vec<PartitionValues>) -> Result<Output> {
     let id = session.identifier(table)?;
     let table = session.catalog().table(&id).await?;
-    let specs: Vec<BTreeMap<String, String>> = specs.iter().map(|values| spec(&table, values)).collect();
-    let outcome = table.committer(table.new_user()).drop_partitions(&specs, i64::MAX).await?;
+    let outcome = table.committer(table.new_user()).drop_partitions(specs, i64::MAX).await?;
     done(outcome, format!("partitions of {id} are dropped"))
 }
 

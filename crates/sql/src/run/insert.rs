@@ -1,6 +1,6 @@
 //! INSERT INTO, INSERT OVERWRITE, CREATE TABLE AS, and writing a query's rows to a table.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch, StringArray, new_null_array};
@@ -163,12 +163,6 @@ pub(super) fn sources(
         .collect())
 }
 
-/// The values of a partition as the table knows them: null is a name of its own.
-pub(super) fn spec(table: &Table, values: &PartitionValues) -> BTreeMap<String, String> {
-    let null = table.options().partition_default_name();
-    values.iter().map(|(key, value)| (key.clone(), value.clone().unwrap_or_else(|| null.to_owned()))).collect()
-}
-
 fn shape(batch: &RecordBatch, sources: &[Source], fields: &[DataField]) -> Result<RecordBatch> {
     let rows = batch.num_rows();
     let schema = arrow_schema(fields)?;
@@ -258,14 +252,13 @@ fn partitions(messages: &[CommitMessage]) -> Result<Vec<BinaryRow>> {
 /// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so.
 async fn overwrite(table: &Table, partition: &PartitionValues, rows: Rows) -> Result<Output> {
     let user = table.new_user();
-    let spec = spec(table, partition);
-    let writer = match spec.is_empty() {
+    let writer = match partition.is_empty() {
         true => table.batch_overwriter(&user).await?,
-        false => table.partition_overwriter(&user, &spec).await?,
+        false => table.partition_overwriter(&user, partition).await?,
     };
     let (written, writer, messages) = feed(writer, rows).await?;
-    let target = if !spec.is_empty() {
-        Overwrite::Partition(spec)
+    let target = if !partition.is_empty() {
+        Overwrite::Partition(partition.clone())
     } else if !table.schema().partition_keys.is_empty() && table.options().dynamic_partition_overwrite()? {
         Overwrite::Dynamic
     } else {

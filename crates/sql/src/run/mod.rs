@@ -26,6 +26,7 @@ mod number;
 mod place;
 mod query;
 mod replace;
+mod second;
 mod set;
 mod setting;
 mod show;

@@ -1,4 +1,5 @@
-//! A value goes into a column as it is, or not at all: what would be rounded, cut or taken for something else needs a CAST.
+//! A value goes into a column as it is, or not at all: what would be rounded, cut or taken for something else needs a CAST. Digits
+//! of a second that the column has not are cut all the same.
 
 use linn::ErrorKind;
 
@@ -36,13 +37,10 @@ async fn what_would_change_is_refused() {
         ("day", "'2026-01-01 10:00:00'"),
         ("day", "20454"),
         ("day", "'2026-02-30'"),
-        ("tm", "'10:00:00.1234'"),
-        ("tm", "TIME '10:00:00.1234'"),
         ("tm", "TIMESTAMP '2026-01-01 10:00:00'"),
-        ("ts", "TIMESTAMP '2026-01-01 10:00:00.1234'"),
-        ("ts", "'2026-01-01 10:00:00.1234'"),
         ("ts", "1700000000000"),
-        ("t6", "TIMESTAMP '2026-01-01 10:00:00.1234567'"),
+        ("t9", "TIMESTAMP '9999-12-31 23:59:59'"),
+        ("t9", "'9999-12-31 23:59:59'"),
         ("l", "[1.5]"),
         ("l", "[1, 3000000000]"),
         ("r", "named_struct('n', 1.5, 'm', 1.5)"),
@@ -113,6 +111,68 @@ async fn what_stays_the_same_goes_in() {
             assert_eq!(rows(&s, &format!("SELECT {column} FROM t")).await, [expected], "{sql}");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn digits_of_seconds_are_cut_toward_the_past() {
+    let s = session();
+    let columns = "tm TIME(3), t0 TIMESTAMP(0), t3 TIMESTAMP(3), z3 TIMESTAMP_LTZ(3), t6 TIMESTAMP(6), l ARRAY<TIMESTAMP(3)>, \
+         r ROW<n INT, t TIMESTAMP(1)>, m MAP<STRING, TIMESTAMP(3)>";
+    run(&s, &format!("CREATE TABLE t (k INT NOT NULL, {columns}, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '1')"))
+        .await;
+    run(&s, &format!("CREATE TABLE a (k INT, {columns})")).await;
+    run(&s, "INSERT INTO t (k) VALUES (1); INSERT INTO a (k) VALUES (1)").await;
+    const LATE: &str = "2026-01-01 10:00:00.123456789";
+    const EARLY: &str = "1969-12-31 23:59:59.9999999";
+    for (column, value, expected) in [
+        ("tm", "'10:00:00.1239'", "10:00:00.123"),
+        ("tm", "TIME '10:00:00.1239'", "10:00:00.123"),
+        ("t0", "TIMESTAMP '{LATE}'", "2026-01-01T10:00:00"),
+        ("t0", "TIMESTAMP '{EARLY}'", "1969-12-31T23:59:59"),
+        ("t0", "TIMESTAMP '1969-12-31 23:59:59.5'", "1969-12-31T23:59:59"),
+        ("t3", "TIMESTAMP '{LATE}'", "2026-01-01T10:00:00.123"),
+        ("t3", "TIMESTAMP '{EARLY}'", "1969-12-31T23:59:59.999"),
+        ("t3", "'{LATE}'", "2026-01-01T10:00:00.123"),
+        ("t3", "'{LATE}123456789'", "2026-01-01T10:00:00.123"),
+        ("t3", "'{EARLY}'", "1969-12-31T23:59:59.999"),
+        ("t3", "arrow_cast('{EARLY}', 'Timestamp(Nanosecond, Some(\"UTC\"))')", "1969-12-31T23:59:59.999"),
+        ("t3", "CAST(TIMESTAMP '{EARLY}' AS TIMESTAMP(3))", "1969-12-31T23:59:59.999"),
+        ("t6", "CAST(TIMESTAMP '{EARLY}' AS TIMESTAMP(0))", "1969-12-31T23:59:59"),
+        ("t6", "CAST(-1 AS TIMESTAMP(0))", "1969-12-31T23:59:59"),
+        ("t3", "CAST(TIMESTAMP '{EARLY}' AS TIMESTAMP(1))", "1969-12-31T23:59:59.900"),
+        ("z3", "arrow_cast('{LATE}', 'Timestamp(Nanosecond, Some(\"UTC\"))')", "2026-01-01T10:00:00.123Z"),
+        ("z3", "TIMESTAMP '{EARLY}'", "1969-12-31T23:59:59.999Z"),
+        ("t6", "TIMESTAMP '{EARLY}'", "1969-12-31T23:59:59.999999"),
+        (
+            "l",
+            "[TIMESTAMP '{LATE}', TIMESTAMP '{EARLY}', NULL]",
+            "[2026-01-01T10:00:00.123, 1969-12-31T23:59:59.999, ]",
+        ),
+        ("r", "named_struct('t', TIMESTAMP '{EARLY}', 'n', 7)", "{n: 7, t: 1969-12-31T23:59:59.900}"),
+        ("m", "MAP {'a': TIMESTAMP '{EARLY}'}", "{a: 1969-12-31T23:59:59.999}"),
+    ] {
+        let value = value.replace("{LATE}", LATE).replace("{EARLY}", EARLY);
+        for table in ["t", "a"] {
+            for sql in [
+                format!("INSERT OVERWRITE {table} (k, {column}) VALUES (1, {value})"),
+                format!("INSERT OVERWRITE {table} (k, {column}) SELECT 1, {value} FROM {table}"),
+                format!("UPDATE {table} SET {column} = {value}"),
+                format!(
+                    "MERGE INTO {table} t USING (SELECT 1 AS k) q ON t.k = q.k WHEN MATCHED THEN UPDATE SET {column} = {value}"
+                ),
+            ] {
+                run(&s, &sql).await;
+                assert_eq!(rows(&s, &format!("SELECT {column} FROM {table}")).await, [expected], "{sql}");
+            }
+        }
+    }
+    run(&s, "INSERT OVERWRITE t (k, t0, t3, z3, t6) VALUES (1, now(), now(), current_timestamp, current_timestamp)")
+        .await;
+    run(&s, "UPDATE t SET t0 = now(), t3 = current_timestamp, tm = current_time()").await;
+    assert_eq!(
+        rows(&s, "SELECT k FROM t WHERE t0 <= now() AND t3 <= now() AND z3 <= now() AND t6 <= now()").await,
+        ["1"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -37,6 +37,38 @@ async fn by_no_rows() {
     }
 }
 
+/// Null, its default name as a text, empty and blank text share a folder, and are four partitions.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_those_that_share_a_folder_is_itself() {
+    const ALL: [(i32, &str); 4] = [(1, "NULL"), (2, "'__DEFAULT_PARTITION__'"), (3, "''"), (4, "' '")];
+    for options in ["'bucket' = '-1'", "'bucket' = '-1', 'dynamic-partition-overwrite' = 'false'"] {
+        for (chosen, value) in ALL {
+            let s = session();
+            run(&s, &format!("CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ({options})")).await;
+            let fill = ALL.map(|(id, value)| format!("({id}, {value})")).join(", ");
+            let left: Vec<String> = ALL.iter().filter(|(id, _)| *id != chosen).map(|(id, _)| id.to_string()).collect();
+            let ids = "SELECT id FROM t ORDER BY id";
+            for sql in [
+                format!("INSERT OVERWRITE t PARTITION (dt = {value}) SELECT id FROM t WHERE false"),
+                format!("ALTER TABLE t DROP PARTITION (dt = {value})"),
+            ] {
+                run(&s, &format!("TRUNCATE TABLE t; INSERT INTO t VALUES {fill}")).await;
+                run(&s, &sql).await;
+                assert_eq!(rows(&s, ids).await, left, "{options}: {sql}");
+            }
+            run(&s, &format!("INSERT OVERWRITE t PARTITION (dt = {value}) SELECT 5")).await;
+            let all = [left.as_slice(), &["5".to_owned()]].concat();
+            assert_eq!(rows(&s, ids).await, all, "{options}: {value}");
+            run(&s, &format!("INSERT OVERWRITE t PARTITION (dt = {value}) SELECT 6")).await;
+            let all = [left.as_slice(), &["6".to_owned()]].concat();
+            assert_eq!(rows(&s, ids).await, all, "{options}: {value}");
+        }
+    }
+    let s = session();
+    run(&s, "CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt)").await;
+    fails(&s, "ALTER TABLE t DROP PARTITION (dt = 'a', dt = 'b')").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn also_that_of_null() {
     let s = session();

@@ -1,5 +1,7 @@
-//! Dates and times: from text, and from one unit to another. A unit holds an instant exactly or not at all.
+//! Dates and times: from text, and from one unit to another. Digits of a second that a unit has not are cut, toward the past also
+//! before 1970; a day holds no time of day.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray};
@@ -36,7 +38,7 @@ pub(super) fn is_rescaled(from: &ArrowType, to: &ArrowType) -> bool {
     unit_of(from).is_some() && unit_of(to).is_some() && is_clock(from) == is_clock(to)
 }
 
-/// The same instants in another unit; null where it cannot hold them.
+/// The same instants in another unit; null where they are out of its range, and for a time of day that a date has not.
 pub(super) fn rescale(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
     let (Some(from_unit), Some(to_unit)) = (unit_of(column.data_type()), unit_of(to)) else {
         return Err(Error::internal("these are not times"));
@@ -51,16 +53,16 @@ pub(super) fn rescale(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
     of_nanos(nanos, to_unit, to)
 }
 
-/// Nanoseconds in a unit; null where it cannot hold them.
+/// Nanoseconds in a unit; null where they are out of its range.
 fn of_nanos(nanos: impl Iterator<Item = Option<i128>>, unit: i128, to: &ArrowType) -> Result<ArrayRef> {
-    let exact = |nanos: i128| (nanos % unit == 0).then_some(nanos / unit);
+    let whole = |nanos: i128| (unit < DAY || nanos % unit == 0).then_some(nanos.div_euclid(unit));
     Ok(match to {
         ArrowType::Date32 | ArrowType::Time32(_) => {
-            let values = nanos.map(|nanos| i32::try_from(exact(nanos?)?).ok());
+            let values = nanos.map(|nanos| i32::try_from(whole(nanos?)?).ok());
             cast(&values.collect::<PrimitiveArray<Int32Type>>(), to)?
         }
         ArrowType::Timestamp(of, zone) => {
-            let values: PrimitiveArray<Int64Type> = nanos.map(|nanos| i64::try_from(exact(nanos?)?).ok()).collect();
+            let values: PrimitiveArray<Int64Type> = nanos.map(|nanos| i64::try_from(whole(nanos?)?).ok()).collect();
             match of {
                 TimeUnit::Second => stamped::<TimestampSecondType>(&values, zone.clone()),
                 TimeUnit::Millisecond => stamped::<TimestampMillisecondType>(&values, zone.clone()),
@@ -92,29 +94,34 @@ pub(super) fn read(text: &StringArray, to: &ArrowType) -> Result<ArrayRef> {
 
 fn clock(text: &str) -> Option<i128> {
     // A number alone is no time of the day.
-    Time64NanosecondType::parse(text).filter(|_| text.contains(':') && is_short(text)).map(i128::from)
+    Time64NanosecondType::parse(text).filter(|_| text.contains(':')).map(i128::from)
 }
 
 fn date(text: &str) -> Option<i128> {
     match Date32Type::parse(text) {
-        Some(days) if !is_far(text) => Some(i128::from(days) * DAY),
+        // The parser passes over a time of day.
+        Some(days) if !is_far(text) && !text.contains([' ', 'T', ':']) => Some(i128::from(days) * DAY),
         _ => instant(text),
     }
 }
 
 fn instant(text: &str) -> Option<i128> {
     if is_far(text) {
-        return far(text);
+        return far(&short(text));
     }
-    let time = string_to_datetime(&Utc, text).ok().filter(|_| is_short(text))?;
+    let time = string_to_datetime(&Utc, &short(text)).ok()?;
     Some(i128::from(time.timestamp()) * 1_000_000_000 + i128::from(time.timestamp_subsec_nanos()))
 }
 
-/// Whether a fraction has no digits beyond nanoseconds.
-fn is_short(text: &str) -> bool {
-    let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
-    let digits = fraction.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
-    digits.bytes().skip(9).all(|digit| digit == b'0')
+/// The text without digits of a second beyond nanoseconds.
+fn short(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 9;
+    let Some((whole, fraction)) = text.split_once('.') else { return Cow::Borrowed(text) };
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    match (fraction.get(..MOST), fraction.get(digits..)) {
+        (Some(kept), Some(rest)) if digits > MOST => Cow::Owned(format!("{whole}.{kept}{rest}")),
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// Whether the year has a sign or more than four digits.
@@ -141,10 +148,10 @@ mod tests {
     const MICROS: ArrowType = ArrowType::Timestamp(TimeUnit::Microsecond, None);
 
     #[test]
-    fn units_hold_instants_exactly_or_not_at_all() {
-        let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![1_000, 1_001, i64::MAX, -1_000]));
+    fn units_cut_digits_and_keep_to_their_range() {
+        let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![1_000, 1_999, -1_000, -1]));
         let millis = rescale(&micros, &ArrowType::Timestamp(TimeUnit::Millisecond, None)).unwrap();
-        let expected = arrow::array::TimestampMillisecondArray::from(vec![Some(1), None, None, Some(-1)]);
+        let expected = arrow::array::TimestampMillisecondArray::from(vec![1, 1, -1, -1]);
         assert_eq!(millis.as_ref(), &expected as &dyn Array);
         let seconds: ArrayRef = Arc::new(TimestampSecondArray::from(vec![i64::MAX / 1_000, 1]));
         let expected = TimestampMicrosecondArray::from(vec![None, Some(1_000_000)]);
@@ -167,7 +174,8 @@ mod tests {
             None,
         ]);
         assert_eq!(read.as_ref(), &expected as &dyn Array);
-        let digits = StringArray::from(vec!["2013-01-01 00:00:00.0000001", "2013-01-01 00:00:00.0000010"]);
-        assert_eq!(super::read(&digits, &MICROS).unwrap().null_count(), 1);
+        let digits = StringArray::from(vec!["1969-12-31 23:59:59.9999999999999999", "2013-01-01 00:00:00.0000019"]);
+        let expected = TimestampMicrosecondArray::from(vec![-1, new_year + 1]);
+        assert_eq!(super::read(&digits, &MICROS).unwrap().as_ref(), &expected as &dyn Array);
     }
 }

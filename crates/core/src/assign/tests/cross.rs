@@ -262,7 +262,7 @@ fn a_partition_is_overwritten_among_others() {
         block_on(async {
             let table = table(memory(), of(options)).await;
             write(&table, 1, &[(1, 1, Some(1)), (2, 1, Some(2)), (3, 2, Some(3)), (4, 2, Some(4))]).await;
-            let spec: BTreeMap<String, String> = [("p".to_owned(), "1".to_owned())].into();
+            let spec = vec![("p".to_owned(), Some("1".to_owned()))];
             let mut writer = table.partition_overwriter("over", &spec).await.unwrap();
             let messages = prepare(&mut writer, &[(2, 1, Some(20)), (3, 1, Some(30)), (9, 1, Some(90))]).await;
             writer.close().await.unwrap();
@@ -316,7 +316,7 @@ proptest! {
             if !rows.is_empty() {
                 write(&table, 1, &rows).await;
             }
-            let target = if named { Overwrite::Partition(BTreeMap::new()) } else { Overwrite::Dynamic };
+            let target = if named { Overwrite::Partition(Vec::new()) } else { Overwrite::Dynamic };
             let outcome = overwrite_dynamically(&table, target, &new).await;
             assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
             let gone: Vec<i32> = new.iter().map(|(_, p, _)| *p).collect();
@@ -359,7 +359,7 @@ fn overwriting_a_partition_is_refused_when_others_wrote() {
     block_on(async {
         let table = table(memory(), of(&[])).await;
         write(&table, 1, &[(1, 1, Some(1)), (3, 2, Some(3))]).await;
-        let spec: BTreeMap<String, String> = [("p".to_owned(), "1".to_owned())].into();
+        let spec = vec![("p".to_owned(), Some("1".to_owned()))];
         let mut writer = table.partition_overwriter("over", &spec).await.unwrap();
         let messages = prepare(&mut writer, &[(9, 1, Some(90))]).await;
         writer.close().await.unwrap();

@@ -55,8 +55,8 @@ async fn check(options: &[(&str, &str)], filter: Predicate, keys: &[i32], betwee
             table.committer("other").commit(Commit::batch(messages)).await.unwrap();
         }
         Between::Drop(partition) => {
-            let spec = [("p".to_owned(), partition.to_owned())].into_iter().collect();
-            table.committer("other").drop_partitions(&[spec], BATCH_IDENTIFIER).await.unwrap();
+            let spec = vec![("p".to_owned(), Some(partition.to_owned()))];
+            table.committer("other").drop_partitions(vec![spec], BATCH_IDENTIFIER).await.unwrap();
         }
     }
     let outcome = write(&statement, "statement", keys).await;

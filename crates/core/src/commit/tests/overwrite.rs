@@ -8,8 +8,8 @@ fn part(p: i32, names: &[&str]) -> CommitMessage {
     message
 }
 
-fn spec(p: &str) -> BTreeMap<String, String> {
-    BTreeMap::from([("p".to_owned(), p.to_owned())])
+fn spec(p: &str) -> PartitionSpec {
+    vec![("p".to_owned(), Some(p.to_owned()))]
 }
 
 /// Partitions 1 and 2 with a file each.
@@ -41,18 +41,18 @@ async fn a_static_overwrite_replaces_its_partition() {
     assert_eq!(live(&table).await, names(["new@0", "two@0"]));
     committer.overwrite(Overwrite::Partition(spec("3")), Commit::batch(vec![])).await.unwrap();
     assert_eq!(latest(&table).await.commit_kind, CommitKind::Overwrite, "also when there was nothing to replace");
-    committer.overwrite(Overwrite::Partition(BTreeMap::new()), Commit::batch(vec![part(5, &["all"])])).await.unwrap();
+    committer.overwrite(Overwrite::Partition(Vec::new()), Commit::batch(vec![part(5, &["all"])])).await.unwrap();
     assert_eq!(live(&table).await, names(["all@0"]));
 }
 
 #[tokio::test]
 async fn partitions_are_dropped_and_tables_truncated() {
     let (table, committer) = two(&[]).await;
-    committer.drop_partitions(&[spec("1"), spec("9")], BATCH_IDENTIFIER).await.unwrap();
+    committer.drop_partitions(vec![spec("1"), spec("9")], BATCH_IDENTIFIER).await.unwrap();
     assert_eq!(live(&table).await, names(["two@0"]));
-    let bad = committer.drop_partitions(&[BTreeMap::from([("x".into(), "1".into())])], BATCH_IDENTIFIER).await;
+    let bad = committer.drop_partitions(vec![vec![("x".into(), Some("1".into()))]], BATCH_IDENTIFIER).await;
     assert_eq!(bad.unwrap_err().kind(), linn_format::ErrorKind::Invalid);
-    assert!(committer.drop_partitions(&[], BATCH_IDENTIFIER).await.is_err());
+    assert!(committer.drop_partitions(Vec::new(), BATCH_IDENTIFIER).await.is_err());
     committer.truncate(BATCH_IDENTIFIER).await.unwrap();
     assert!(live(&table).await.is_empty());
     let snapshot = latest(&table).await;

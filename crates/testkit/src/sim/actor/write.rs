@@ -1,7 +1,5 @@
 //! Writers: each has a commit user of its own, writes commit after commit, and goes on from the last one after a crash.
 
-use std::collections::BTreeMap;
-
 use arrow_array::{RecordBatch, new_null_array};
 use linn_core::commit::Overwrite;
 use linn_core::write::TableWriter;
@@ -237,7 +235,7 @@ async fn replace(
     let messages = again!(actor, writer.prepare_commit(true)).map_err(closed)?;
     writer.close().await?;
     dispatch(actor, of, &messages);
-    let target: BTreeMap<String, String> = [("p".to_owned(), partition.to_string())].into();
+    let target = vec![("p".to_owned(), Some(partition.to_string()))];
     settle(actor, committer, &Commit::streaming(of.1, messages), Some(Overwrite::Partition(target))).await
 }
 
