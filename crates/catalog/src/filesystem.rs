@@ -74,7 +74,7 @@ impl FilesystemCatalog {
                 _ => return e,
             };
             error.with("warehouse", self.storage().root()).with_hint(
-                "name another one with --warehouse, or create a table or database in it, which makes the folder",
+                "give another one with --warehouse, or create a database or table in it, which creates the folder",
             )
         })
     }
@@ -96,7 +96,7 @@ impl FilesystemCatalog {
         Error::not_found("there is no such table")
             .with("table", id)
             .with("warehouse", self.storage().root())
-            .with_hint("`linn table list` shows what is there")
+            .with_hint("`linn table list` lists the tables")
     }
 
     /// What the user asked for, over the catalog's defaults.
@@ -144,7 +144,7 @@ impl Catalog for FilesystemCatalog {
         if self.database_exists(name).await? {
             return match if_not_exists || name == DEFAULT_DATABASE {
                 true => Ok(()),
-                false => Err(Error::already_exists("there is such a database already").with("database", name)),
+                false => Err(Error::already_exists("the database exists already").with("database", name)),
             };
         }
         self.storage().create_dir(&database_path(name)).await
@@ -205,7 +205,7 @@ impl Catalog for FilesystemCatalog {
         self.require_database(&id.database).await?;
         let schema =
             TableSchema::create(self.with_defaults(definition), self.env.clock.now_millis()).context("table", id)?;
-        let exists = || Error::already_exists("there is such a table already").with("table", id);
+        let exists = || Error::already_exists("the table exists already").with("table", id);
         if self.schema(id).await?.is_some() {
             return if if_not_exists { Ok(()) } else { Err(exists()) };
         }
@@ -242,7 +242,7 @@ impl Catalog for FilesystemCatalog {
         }
         self.require_database(&to.database).await?;
         if self.schema(to).await?.is_some() {
-            return Err(Error::already_exists("there is such a table already").with("table", to));
+            return Err(Error::already_exists("the table exists already").with("table", to));
         }
         self.storage().rename_dir(&path(from), &path(to)).await.context("table", from)
     }

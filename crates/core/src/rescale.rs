@@ -66,7 +66,7 @@ impl Table {
         let (visible, all) = (plan(false).await?, plan(true).await?);
         let files = |plan: &Plan| plan.splits.iter().map(|split| split.files.len()).sum::<usize>();
         if files(&visible) != files(&all) {
-            return Err(Error::invalid("files of the table wait to be compacted, and would be lost")
+            return Err(Error::invalid("files of the table that are not yet compacted would be lost")
                 .with("table", self.name())
                 .with_hint("compact the table completely, then rescale it"));
         }
@@ -91,13 +91,13 @@ impl Table {
         let hint = "give a number of buckets above 0";
         match buckets {
             None if now == POSTPONED => {
-                Err(Error::invalid("partitions of a table with postponed buckets have no number of buckets in common")
+                Err(Error::invalid("partitions of a table with postponed buckets have different numbers of buckets")
                     .with_hint(hint))
             }
             None => Ok(self.clone()),
             Some(count) if count > 0 && now == DYNAMIC => {
-                Err(Error::invalid("a table without a fixed number of buckets cannot get one")
-                    .with_hint("leave the number out to distribute its rows anew"))
+                Err(Error::invalid("the table does not have a fixed number of buckets")
+                    .with_hint("leave the number out to redistribute its rows"))
             }
             Some(count) if count > 0 => {
                 self.with_options(&[("bucket", count.to_string().as_str())].into_iter().collect())

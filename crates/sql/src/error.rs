@@ -35,7 +35,7 @@ pub(crate) fn ours(error: DataFusionError) -> Error {
         }
         DataFusionError::Context(_, inner) => ours(*inner),
         DataFusionError::Collection(mut errors) if !errors.is_empty() => ours(errors.remove(0)),
-        DataFusionError::SQL(error, _) => refused(&error),
+        DataFusionError::SQL(error, _) => refused(&error, &[]),
         DataFusionError::SchemaError(error, _) => of_columns(*error),
         DataFusionError::ArrowError(inner, _) if is_users(&inner) => {
             Error::invalid(format!("SQL: {}", in_words(&inner.to_string())))
@@ -111,7 +111,7 @@ fn of_columns(error: SchemaError) -> Error {
             }
         }
         SchemaError::AmbiguousReference { field } => {
-            let error = Error::invalid(format!("SQL: the column {} is in several tables", field.name));
+            let error = Error::invalid(format!("SQL: the column {} is ambiguous", field.name));
             error.with_hint(format!("say which: table.{}", field.name))
         }
         SchemaError::DuplicateQualifiedField { qualifier, name } => {

@@ -62,10 +62,21 @@ impl fmt::Debug for Output {
 }
 
 impl Output {
-    /// Rows were written, such as `3 rows inserted into t`.
-    pub(crate) fn wrote(rows: u64, what: impl fmt::Display) -> Self {
+    /// Rows were written, such as `Inserted 3 rows into t.`: what was done with them, and where.
+    pub(crate) fn wrote(verb: &str, rows: u64, place: impl fmt::Display) -> Self {
         let noun = if rows == 1 { "row" } else { "rows" };
-        Self::Done { message: format!("{rows} {noun} {what}"), rows: Some(rows) }
+        Self::Done { message: format!("{verb} {rows} {noun} {place}."), rows: Some(rows) }
+    }
+
+    /// What tables held was replaced by rows.
+    pub(crate) fn overwrote(rows: u64, table: impl fmt::Display) -> Self {
+        Self::filled(format!("Overwrote {table}"), rows)
+    }
+
+    /// Something was done that brought rows with it.
+    pub(crate) fn filled(what: String, rows: u64) -> Self {
+        let noun = if rows == 1 { "row" } else { "rows" };
+        Self::Done { message: format!("{what} with {rows} {noun}."), rows: Some(rows) }
     }
 
     /// Something was done that wrote no rows.

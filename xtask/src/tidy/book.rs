@@ -28,7 +28,7 @@ pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
                 findings.push(Finding {
                     file: (*file).clone(),
                     line,
-                    what: format!("includes {what}, which is not there"),
+                    what: format!("includes {what}, which does not exist"),
                 });
             }
         }

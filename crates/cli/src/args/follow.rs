@@ -29,7 +29,7 @@ pub(crate) struct TailArgs {
     /// Condition in SQL. Where a table has no old rows, an update to a row that does not match is printed as `-D`
     #[arg(long = "where", value_name = "SQL")]
     pub(crate) filter: Option<String>,
-    /// Most changes to print
+    /// Print at most this many changes
     #[arg(long, short = 'n')]
     pub(crate) limit: Option<usize>,
     /// Columns with the commit of each change: `snapshot` (`_SNAPSHOT_ID`), `commit-time` (`_COMMIT_TIME`)

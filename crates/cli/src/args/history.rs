@@ -214,8 +214,8 @@ pub(crate) enum BranchCommand {
         /// Its new name
         to: String,
     },
-    /// Merge a branch into the table, or into another branch. With a primary key what the branch changed by key since both
-    /// parted is done there too; without one its new files are added, and both may only ever have grown
+    /// Merge a branch into the table, or into another branch. With a primary key, the rows that the branch changed since it was
+    /// created are applied by key; without one, its new files are added, which needs both to have received only appends
     Merge {
         /// Table as `db.table`
         table: String,
@@ -224,7 +224,7 @@ pub(crate) enum BranchCommand {
         /// Branch that it is merged into
         #[arg(long, value_name = "NAME", default_value = "main")]
         into: String,
-        /// Keep the rows that are there where both changed a key
+        /// Keep the rows of the table where both changed a key
         #[arg(long, conflicts_with = "theirs")]
         ours: bool,
         /// Take the rows of the branch where both changed a key

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 
 use super::history::Sure;
 
-/// How much history stays; the table's options say it where a flag does not.
+/// How much history is kept; the table's options apply where a flag is not given.
 #[derive(Debug, Args)]
 pub(crate) struct ExpireArgs {
     /// Table as `db.table`
@@ -79,7 +79,7 @@ pub(crate) enum PartitionCommand {
         /// Partition as `key=value,key=value`, all keys
         #[arg(required_unless_present = "idle", conflicts_with = "idle", value_name = "SPEC")]
         partitions: Vec<String>,
-        /// All partitions that are over, have got nothing new for this time, and are not marked yet
+        /// All partitions whose time is over, that have received no data for this long and are not marked yet
         #[arg(long, value_name = "TIME", requires = "time_interval")]
         idle: Option<String>,
         /// Length of a partition's time, which starts at the time in its values, such as `1 d`

@@ -14,7 +14,7 @@ pub(crate) struct ReadArgs {
     /// Condition in SQL
     #[arg(long = "where", value_name = "SQL")]
     pub(crate) filter: Option<String>,
-    /// Most rows to read
+    /// Read at most this many rows
     #[arg(long, short = 'n')]
     pub(crate) limit: Option<usize>,
     /// Snapshot id
@@ -102,13 +102,13 @@ pub(crate) struct ImportArgs {
     /// Option of a table to be created
     #[arg(long = "option", short = 'O', value_name = "KEY=VALUE")]
     pub(crate) options: Vec<String>,
-    /// Replace what is there: the whole table, or the partitions in the data
+    /// Overwrite the whole table, or the partitions that occur in the data
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Only show the inferred schema
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Rows in a commit; 0 commits once at the end
+    /// Rows per commit; 0 commits once at the end
     #[arg(long, default_value_t = 0, value_name = "ROWS")]
     pub(crate) commit_rows: u64,
 }

@@ -32,7 +32,7 @@ pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let keys = keys(context, &id, &args.input, &source).await?;
     let named: usize = keys.iter().map(RecordBatch::num_rows).sum();
     let deleted = session.delete_keys(&id, keys).await?;
-    say!("{} deleted from {id} ({} in {})", count(deleted, "row"), count(named, "key"), source.name());
+    say!("Deleted {} from {id} ({} in {}).", count(deleted, "row"), count(named, "key"), source.name());
     Ok(())
 }
 

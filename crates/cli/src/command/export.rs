@@ -51,7 +51,7 @@ pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
         file.persist(&args.file).map_err(|e| failed(&args.file, e.error))?;
     }
     say!(
-        "{} exported to {}",
+        "Exported {} to {}.",
         count(rows, "row"),
         if stdout { "standard output".into() } else { args.file.display().to_string() }
     );

@@ -48,18 +48,18 @@ pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Re
         Err(e) => return Err(e),
     };
     let verb = match (args.dry_run, upsert) {
-        (true, _) => "would be imported",
-        (false, true) => "upserted",
-        (false, false) => "imported",
+        (true, _) => "Would import",
+        (false, true) => "Upserted",
+        (false, false) => "Imported",
     };
-    let mut text = format!("{} {verb} into {id}", count(loaded.rows, "row"));
+    let mut text = format!("{verb} {} into {id}", count(loaded.rows, "row"));
     if !loaded.snapshots.is_empty() {
-        text.push_str(&format!(" (snapshot {})", shown(&loaded.snapshots)));
+        text.push_str(&format!(" ({})", shown(&loaded.snapshots)));
     }
     if load.aside.count() > 0 {
-        text.push_str(&format!(", {} set aside", load.aside.count()));
+        text.push_str(&format!("; set aside {}", count(load.aside.count(), "row")));
     }
-    say!("{text}");
+    say!("{text}.");
     Ok(())
 }
 
@@ -97,9 +97,7 @@ async fn table(
     bar.finish_and_clear();
     let columns = columns?;
     if columns.is_empty() {
-        return Err(
-            Error::invalid("the input is empty: there is nothing to infer columns from").with("file", first.name())
-        );
+        return Err(Error::invalid("the input is empty: no columns can be inferred").with("file", first.name()));
     }
     let mut definition = NewTable {
         columns,

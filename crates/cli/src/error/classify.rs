@@ -108,7 +108,7 @@ fn is_of_table(error: &Error) -> bool {
         TABLE_FILES.iter().any(|start| name.starts_with(start))
     };
     (message == "no such file" && error.context().iter().any(|(key, value)| *key == "path" && file(value)))
-        || message.starts_with("a manifest of the table is gone")
+        || message.starts_with("a manifest of the table is missing")
 }
 
 #[cfg(test)]

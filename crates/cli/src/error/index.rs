@@ -65,7 +65,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     entry(
         "LINN-301",
         "table not found",
-        "There is no table of this name in the database, or the warehouse is another one than you think.",
+        "There is no table of this name in the database, or the command uses another warehouse than expected.",
         "`linn table list DATABASE` lists tables; `linn config show` shows which warehouse is used and why.",
     ),
     entry(
@@ -161,7 +161,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     entry(
         "LINN-901",
         "missing file",
-        "A file that the table needs is not there: it was deleted by hand or by a store's own rules, or expired while it was read.",
+        "A file that the table needs does not exist: it was deleted by hand or by a store's own rules, or expired while it was read.",
         "Run the command again; when the file is still missing, `linn check TABLE --deep` says what can be done about it.",
     ),
     entry(

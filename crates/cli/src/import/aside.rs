@@ -33,7 +33,7 @@ impl Aside {
         match (text, text.strip_prefix("skip:")) {
             ("fail", _) => Ok(Self::Fail),
             (_, Some(path)) if !path.is_empty() => Ok(Self::Skip { path: path.into(), out: None, count: 0 }),
-            _ => Err(Error::invalid(format!("{text:?} is not what --on-error takes"))
+            _ => Err(Error::invalid(format!("{text:?} is not a value of --on-error"))
                 .with_hint("use `fail`, or `skip:FILE` to write the rows that do not fit to a file")),
         }
     }
@@ -83,7 +83,7 @@ fn refused(file: &str, bad: &Bad) -> Error {
     };
     Error::invalid(format!("{place}: {}", bad.reason))
         .with("file", file)
-        .with_hint("mend the row, or set such rows aside with --on-error skip:FILE")
+        .with_hint("fix the row, or set such rows aside with --on-error skip:FILE")
 }
 
 #[cfg(test)]

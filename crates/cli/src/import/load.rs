@@ -197,7 +197,7 @@ impl Out {
         if self.mode == Mode::Append
             && let Err(e) = self.table.enlarge(&self.growth).await
         {
-            tracing::warn!(error = %e, "the rows are there, but their partitions got no more buckets");
+            tracing::warn!(error = %e, "the rows are committed, but the number of buckets of their partitions could not be increased");
         }
         tracing::debug!(table = self.table.name(), user = self.user, rows = self.loaded.rows, "loaded");
         Ok(self.loaded)
@@ -208,11 +208,11 @@ impl Out {
         if let Some(sink) = self.sink.take()
             && let Err(other) = sink.writer.close().await
         {
-            tracing::warn!(error = %other, "files of the import stay behind");
+            tracing::warn!(error = %other, "files of the import are left over");
         }
         if !self.loaded.snapshots.is_empty() {
             let rows = self.loaded.rows - self.pending;
-            e = e.with("committed before", format!("{rows} rows in snapshots {}", shown(&self.loaded.snapshots)));
+            e = e.with("committed before", format!("{rows} rows in {}", shown(&self.loaded.snapshots)));
         }
         e.with("table", self.table.name())
     }
@@ -226,19 +226,25 @@ pub(crate) fn snapshots(outcome: CommitOutcome) -> Result<Vec<SnapshotId>> {
     match outcome {
         CommitOutcome::Committed(snapshots) => Ok(snapshots),
         CommitOutcome::CompactionLost { snapshots, why } => {
-            tracing::warn!(why, "the compaction was not committed; the rows are");
+            tracing::warn!(why, "the rows are committed, but the compaction is not");
             Ok(snapshots)
         }
         CommitOutcome::Conflict(why) => {
             Err(Error::conflict(format!("another commit came first: {why}")).with_hint("run the command again"))
         }
         CommitOutcome::Unknown(why) => {
-            Err(Error::unknown_outcome(why).with_hint("look at `linn snapshot list` before you run the command again"))
+            Err(Error::unknown_outcome(why).with_hint("check `linn snapshot list` before running the command again"))
         }
     }
 }
 
 /// Numbers of snapshots for messages.
 pub(crate) fn shown(snapshots: &[SnapshotId]) -> String {
-    snapshots.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    match snapshots {
+        [one] => format!("snapshot {one}"),
+        [first, .., last] if last - first == snapshots.len() as SnapshotId - 1 => {
+            format!("snapshots {first} to {last}")
+        }
+        _ => format!("snapshots {}", snapshots.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+    }
 }

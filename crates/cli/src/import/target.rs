@@ -104,7 +104,7 @@ fn origin(field: &DataField, file: &SchemaRef) -> Result<Origin> {
     match default_of(field) {
         Some(text) => Ok(Origin::Default(text)),
         None if field.data_type.nullable => Ok(Origin::Null),
-        None => Err(Error::invalid("the file lacks a column that takes no null").with("column", &field.name)),
+        None => Err(Error::invalid("the file lacks a NOT NULL column").with("column", &field.name)),
     }
 }
 

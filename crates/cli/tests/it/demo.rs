@@ -22,7 +22,7 @@ fn the_demo_runs_to_its_end() {
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     for line in [
         "checked: flights = 458",
-        "99 rows deleted from default.flights",
+        "Deleted 99 rows from default.flights",
         "checked: flights after the compaction = 389",
         "│  │  └─ level 5  1 file",
         "snapshot 3: 359 flights, of which 73 on 9 February",

@@ -61,7 +61,7 @@ impl Table {
             Err(e) => e,
         };
         if let Err(e) = self.storage().delete(&path).await {
-            tracing::warn!(table = self.name(), path, error = %e, "a statistics file without a snapshot stays behind");
+            tracing::warn!(table = self.name(), path, error = %e, "a statistics file without a snapshot is left over");
         }
         Err(result.with("table", self.name()))
     }

@@ -206,8 +206,7 @@ impl CrossPartition {
                     .enumerate()
                     .map(|(row, (target, number))| if target.moved { (1, *number as usize) } else { (0, row) })
                     .collect();
-                let column =
-                    columns.get_mut(*place).ok_or_else(|| Error::internal("a partition column is not there"))?;
+                let column = columns.get_mut(*place).ok_or_else(|| Error::internal("a partition column is missing"))?;
                 *column = arrow_select::interleave::interleave(&[column.as_ref(), other.as_ref()], &picks)?;
             }
         }

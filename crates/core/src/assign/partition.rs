@@ -96,7 +96,7 @@ impl PartitionIndex {
         let bucket = u16::try_from(bucket)
             .ok()
             .filter(|b| i32::from(*b) < MAX_BUCKETS)
-            .ok_or_else(|| Error::corrupt(format!("there can be no dynamic bucket {bucket}")))?;
+            .ok_or_else(|| Error::corrupt(format!("dynamic bucket {bucket} is out of range")))?;
         for hash in hashes {
             if let Some(other) = self.buckets.insert(*hash, bucket)
                 && other != bucket
@@ -104,7 +104,7 @@ impl PartitionIndex {
                 return Err(Error::corrupt(format!(
                     "keys of hash {hash} are in bucket {other} and in bucket {bucket}"
                 ))
-                .with_hint("two jobs may have written the partition at once; write it anew with an overwrite"));
+                .with_hint("two jobs may have written the partition concurrently; rewrite it with INSERT OVERWRITE"));
             }
         }
         let count = self.counts.entry(bucket).or_default();
@@ -202,7 +202,7 @@ impl Assigner {
             }
         }
         if !limits.overflows {
-            return Err(Error::invalid(format!("a partition has {MAX_BUCKETS} full buckets and can have no more"))
+            return Err(Error::invalid(format!("a partition has {MAX_BUCKETS} full buckets, the maximum"))
                 .with_hint("raise dynamic-bucket.target-row-num"));
         }
         // Any bucket will do, as long as rows spread and the choice can be made again.
@@ -211,6 +211,6 @@ impl Assigner {
         self.all
             .get(at as usize)
             .copied()
-            .ok_or_else(|| Error::internal("an assigner of dynamic buckets may have no bucket"))
+            .ok_or_else(|| Error::internal("an assigner of dynamic buckets has no bucket"))
     }
 }

@@ -48,17 +48,18 @@ impl Branches {
                 Applied::RuledOut(by) => why = by,
             }
         }
-        Err(Error::conflict(format!("commits to the branch kept coming first: {why}")).with("table", self.table.name()))
+        Err(Error::conflict(format!("other commits to the branch kept coming first: {why}"))
+            .with("table", self.table.name()))
     }
 
     fn check_conflicts(&self, changes: &KeyChanges, prefer: Option<Prefer>) -> Result<()> {
         let Some(prefer) = prefer else { return Err(self.conflict(changes)?) };
         if prefer == Prefer::Theirs && !changes.into.options().sequence_fields().is_empty() {
             return Err(Error::unsupported(
-                "taking rows of a branch in conflicts where 'sequence.field' decides which row stays",
+                "taking the rows of a branch where 'sequence.field' decides which row wins",
             )
             .with("table", self.table.name())
-            .with_hint("write the rows that shall stay with a later sequence, or settle the conflicts for ours"));
+            .with_hint("write the rows that should win with a later sequence, or resolve the conflicts with ours"));
         }
         Ok(())
     }
@@ -83,7 +84,7 @@ impl Branches {
         Ok(Error::conflict(format!("{what} changed on both sides {since}"))
             .with("table", self.table.name())
             .with("keys", keys.join(", "))
-            .with_hint("a dry run shows both rows; settle them for ours, which keeps the rows that are there, or for theirs, which takes those of the branch"))
+            .with_hint("a dry run shows both rows; resolve them with ours, which keeps the rows of the table, or with theirs, which takes those of the branch"))
     }
 
     /// Writes the changes, unless others have written to their keys since these were compared.

@@ -34,7 +34,7 @@ impl Table {
         };
         let branches = Branches::new(self);
         if self.branch() == Some(name) || !branches.exists(name).await? {
-            tracing::debug!(table = self.name(), branch = name, "no other branch to read");
+            tracing::debug!(table = self.name(), branch = name, "there is no other branch to read");
             return Ok(vec![Layer { table: self.pinned().await?, partitions: None }]);
         }
         let other = self.as_of(branches.table(name).await?).await?;
@@ -77,9 +77,11 @@ impl Table {
         if same && keys {
             return Ok(());
         }
-        Err(Error::invalid("a branch that is read with the table has other columns")
+        Err(Error::invalid("a branch that is read together with the table has other columns")
             .with("table", self.name())
             .with("branch", branch)
-            .with_hint("alter it so that both have the same, or remove scan.fallback-branch and scan.primary-branch"))
+            .with_hint(
+                "alter it so that both have the same columns, or remove scan.fallback-branch and scan.primary-branch",
+            ))
     }
 }

@@ -20,7 +20,7 @@ impl Branches {
     /// `NotFound` when there is no such branch, `Invalid` when it has no snapshot or is the table's own.
     pub async fn fast_forward(&self, name: &str) -> Result<()> {
         if name == MAIN || Some(name) == self.table.branch() {
-            return Err(Error::invalid("a branch cannot be forwarded to itself or from the main one")
+            return Err(Error::invalid("a branch cannot be fast-forwarded to itself, nor the main branch to another")
                 .with("table", self.table.name())
                 .with("branch", name));
         }
@@ -29,7 +29,7 @@ impl Branches {
         let theirs = Snapshots::new(&branch);
         let ids = theirs.list().await?;
         let (Some(first), Some(last)) = (ids.first().copied(), ids.last().copied()) else {
-            return Err(Error::invalid("a branch without a snapshot cannot be forwarded to")
+            return Err(Error::invalid("cannot fast-forward to a branch without snapshots")
                 .with("table", self.table.name())
                 .with("branch", name));
         };

@@ -123,14 +123,14 @@ impl Branches {
         for id in (SnapshotId::FIRST.0..=latest.id.0).map(SnapshotId) {
             if ids.binary_search(&id).is_err() {
                 return Err(self
-                    .refused(format!("snapshot {id} of branch {name:?} is not there any more"))
-                    .with_hint("branches can be merged only while they have all their snapshots"));
+                    .refused(format!("snapshot {id} of branch {name:?} has expired"))
+                    .with_hint("branches can be merged only while all their snapshots exist"));
             }
             let kind = snapshots.get(id).await?.commit_kind;
             if !matches!(kind, CommitKind::Append | CommitKind::Analyze) {
                 return Err(self
                     .refused(format!("snapshot {id} of branch {name:?} is of kind {}", kind.as_str()))
-                    .with_hint("branches can be merged only when rows were added to them and nothing else was done"));
+                    .with_hint("branches can be merged only when nothing but appends was committed to them"));
             }
         }
         Ok(latest)
@@ -143,7 +143,7 @@ impl Branches {
         let used: HashSet<SchemaId> = files.iter().map(|entry| entry.file.schema_id).collect();
         for id in used {
             if there.binary_search(&id).is_err() || *theirs.get(id).await? != *ours.get(id).await? {
-                return Err(self.refused(format!("schema {id}, which files of the branch have, is another one here")));
+                return Err(self.refused(format!("schema {id} of files of the branch is a different one in the table")));
             }
         }
         Ok(())

@@ -22,7 +22,7 @@ impl Branches {
             if is_made(&self.of(to)?).await? {
                 return Err(Error::already_exists(format!("branch {to:?}"))
                     .with("table", self.table.name())
-                    .with_hint("if a renaming was cut off, delete one of both"));
+                    .with_hint("if a rename was interrupted, delete one of the two"));
             }
             self.storage().delete_dir(&self.path(to)).await?;
         }

@@ -37,7 +37,7 @@ impl Branches {
                 _ => {}
             }
         }
-        Err(Error::invalid("it cannot be told any more where the branches parted")
+        Err(Error::invalid("the common snapshot of the branches is no longer known")
             .with("table", self.table.name())
             .with_hint(
                 "both need the snapshot of the tag that the branch was made from: keep that tag, here and on the branch, until \

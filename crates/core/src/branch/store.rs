@@ -110,9 +110,9 @@ impl Branches {
         match self.list().await {
             Ok(names) if names.is_empty() => error.with_hint("the table has no branches"),
             Ok(names) if names.iter().any(|branch| branch == name) => {
-                Error::not_found(format!("the making of branch {name:?} was cut off, so there is nothing to read"))
+                Error::not_found(format!("the creation of branch {name:?} was interrupted, so it cannot be read"))
                     .with("table", self.table.name())
-                    .with_hint("make it again, or delete it")
+                    .with_hint("create it again, or delete it")
             }
             Ok(names) => error.with_hint(format!("the branches are {}", names.join(", "))),
             Err(_) => error,

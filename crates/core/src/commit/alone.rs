@@ -57,7 +57,7 @@ impl Alone {
             let snapshot = match snapshots.get(id).await {
                 Ok(snapshot) => snapshot,
                 Err(e) if e.kind() == ErrorKind::NotFound => {
-                    return Ok(Some(format!("snapshot {id} has expired before it was known whose rows it has")));
+                    return Ok(Some(format!("snapshot {id} expired before it was checked for conflicts")));
                 }
                 Err(e) => return Err(e),
             };
@@ -67,7 +67,7 @@ impl Alone {
             }
             if touches(table, &snapshot, &since).await? {
                 return Ok(Some(format!(
-                    "user {} has written rows in snapshot {id}, and a table with dynamic buckets can have one writer at \
+                    "user {} has written rows in snapshot {id}, and a table with dynamic buckets allows one writer at \
                      a time",
                     snapshot.commit_user
                 )));

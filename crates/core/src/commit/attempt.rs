@@ -254,7 +254,7 @@ impl State {
         let passed = self.snapshots.latest_id().await?.is_some_and(|latest| latest >= id);
         if passed && !self.snapshots.exists(id).await? {
             // Creating it now would put a snapshot below the earliest one.
-            return Ok(Some(Committed::Unknown(format!("snapshot {id} has expired before it was known whose it was"))));
+            return Ok(Some(Committed::Unknown(format!("snapshot {id} expired before it was checked for conflicts"))));
         }
         match publish(self.table(), &self.snapshots, &open.snapshot, true).await? {
             Published::Done => {
@@ -413,7 +413,7 @@ impl State {
             }
             Published::Failed(e) => Err(e),
             Published::Uncertain(e) => {
-                let why = format!("snapshot {} may or may not be there: {e}", built.snapshot.id);
+                let why = format!("snapshot {} may or may not have been committed: {e}", built.snapshot.id);
                 self.unresolved = Some(Unresolved { snapshot: built.snapshot, names: phase.names() });
                 Ok(Tried::Done(Committed::Unknown(why)))
             }
@@ -443,6 +443,6 @@ impl State {
         let ids = Schemas::new(self.table()).list().await?;
         ids.last()
             .copied()
-            .ok_or_else(|| Error::not_found("the table has no schema any more").with("table", self.table().name()))
+            .ok_or_else(|| Error::not_found("the table has been dropped").with("table", self.table().name()))
     }
 }

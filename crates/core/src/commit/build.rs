@@ -194,7 +194,7 @@ impl Plan<'_> {
         }
         let before = match latest.and_then(|latest| latest.properties.as_ref()?.get(MAX_SEQUENCE)) {
             Some(text) => Some(text.parse().map_err(|_| {
-                Error::corrupt("a snapshot's largest sequence number is no number").with("property", MAX_SEQUENCE)
+                Error::corrupt("a snapshot's largest sequence number is not a number").with("property", MAX_SEQUENCE)
             })?),
             None => self.largest_sequence(base).await?,
         };

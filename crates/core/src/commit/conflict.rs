@@ -121,7 +121,7 @@ pub(super) fn check(
 fn check_delta(delta: &[Simple]) -> Option<String> {
     let mut seen = HashMap::with_capacity(delta.len());
     let twice = delta.iter().find(|entry| seen.insert(&entry.key, ()).is_some())?;
-    Some(format!("file {} occurs twice in one change", twice.key.file_name))
+    Some(format!("file {} occurs twice in a commit", twice.key.file_name))
 }
 
 /// The bucket counts that a change writes with, by partition; the reason when a partition has two.
@@ -130,7 +130,7 @@ pub(super) fn written_buckets(delta: &[Simple]) -> Result<HashMap<Box<[u8]>, i32
     for entry in delta.iter().filter(|entry| entry.kind == FileKind::Add && entry.total_buckets > 0) {
         let count = *counts.entry(entry.key.partition.clone()).or_insert(entry.total_buckets);
         if count != entry.total_buckets {
-            return Err(format!("one change writes a partition with {count} and with {} buckets", entry.total_buckets));
+            return Err(format!("a commit writes a partition with {count} and with {} buckets", entry.total_buckets));
         }
     }
     Ok(counts)

@@ -139,7 +139,7 @@ impl Files {
     pub(super) async fn remove(&self, names: impl IntoIterator<Item = String>) {
         for name in names {
             if let Err(e) = self.table.storage().delete(&self.table.manifest_path(&name)).await {
-                tracing::warn!(table = self.table.name(), file = name, error = %e, "metadata of a failed commit stays behind");
+                tracing::warn!(table = self.table.name(), file = name, error = %e, "metadata of a failed commit is left over");
             }
         }
     }

@@ -58,7 +58,7 @@ pub(super) async fn publish(
         match table.storage().read(&path, None).await {
             Ok(there) if there == bytes => return Ok(Published::Done),
             Ok(there) if Snapshot::from_json(&there).is_ok() => return Ok(Published::Taken),
-            Err(e) if e.kind() == ErrorKind::NotFound => tracing::debug!(path, "the snapshot is not there"),
+            Err(e) if e.kind() == ErrorKind::NotFound => tracing::debug!(path, "the snapshot does not exist"),
             unread => {
                 tracing::debug!(path, error = ?unread.err(), "snapshot not read back");
                 // What is there may be ours: a client that tries again by itself is told of its own file.

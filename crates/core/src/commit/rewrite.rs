@@ -215,7 +215,8 @@ async fn rewrite(table: &Table, what: Rewrite) -> Result<Rewritten> {
                 return Err(e);
             }
             Published::Uncertain(e) => {
-                let error = Error::unknown_outcome(format!("snapshot {} may or may not be there", snapshot.id));
+                let error =
+                    Error::unknown_outcome(format!("snapshot {} may or may not have been committed", snapshot.id));
                 return Err(error.with("table", table.name()).with_source(e));
             }
         }

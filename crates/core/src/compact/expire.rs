@@ -38,7 +38,7 @@ impl Expiry {
     pub(crate) fn of(schema: &TableSchema) -> Result<Option<Self>> {
         let Some(age) = schema.options.duration_opt(&key::RECORD_LEVEL_EXPIRE_TIME)? else { return Ok(None) };
         let name = schema.options.text(&key::RECORD_LEVEL_TIME_FIELD).ok_or_else(|| {
-            Error::invalid("record-level.expire-time is set without a column that tells the age of a row")
+            Error::invalid("record-level.expire-time needs a column with the age of a row")
                 .with_hint("set 'record-level.time-field'")
         })?;
         let column = schema

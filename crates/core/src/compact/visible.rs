@@ -32,7 +32,8 @@ impl Table {
                 }
             }
         }
-        let what = "the rows are in the table, but other commits keep coming before the compaction that shows them";
+        let what =
+            "the rows are committed, but other commits keep coming before the compaction that makes them visible";
         Err(Error::conflict(what).with("table", self.name()).with_hint("compact the table"))
     }
 }

@@ -97,7 +97,7 @@ fn stamped(table: &Table, file: &DataFileMeta, query: &FileQuery) -> Result<Opti
     match file.file_source {
         Some(FileSource::Append) => Ok(Some((column, file.min_sequence_number))),
         Some(FileSource::Compact) => Ok(None),
-        None => Err(Error::invalid("sequence.snapshot-ordering of a file of which nobody knows who wrote it")
+        None => Err(Error::invalid("sequence.snapshot-ordering over a file without the snapshot that wrote it")
             .with("table", table.name())
             .with("file", &file.file_name)
             .with_hint("copy the rows into a table that has the option from the start")),

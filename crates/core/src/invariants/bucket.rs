@@ -27,7 +27,7 @@ pub(super) fn check(
     for (key, facts) in &live.files {
         if !schemas.contains(&facts.schema) {
             report
-                .fault(Rule::Schemas, place(key), format!("has schema {}, which is not there", facts.schema))
+                .fault(Rule::Schemas, place(key), format!("has schema {}, which does not exist", facts.schema))
                 .until(id);
         }
         let (min, max) = facts.sequences;

@@ -122,7 +122,7 @@ async fn rows(
         seen.take(&batch)?;
     }
     let mut fault = |what: String| {
-        report.fault(Rule::Rows, &path, what).advise("write the file's rows anew");
+        report.fault(Rule::Rows, &path, what).advise("rewrite the rows of the file");
     };
     if seen.rows != file.row_count {
         fault(format!("has {} rows, not {}", seen.rows, file.row_count));

@@ -96,11 +96,12 @@ impl<'t> Walk<'t> {
             match (name, first) {
                 ("LATEST", None) if hint.0 > 0 => {
                     let advice = "restore the snapshots; without the file LATEST beside them the table is empty";
-                    report.fault(Rule::History, &path, "tells of snapshots, but there are none").advise(advice);
+                    report.fault(Rule::History, &path, "points to snapshots, but there are none").advise(advice);
                 }
                 ("EARLIEST", Some(first)) if first < hint && ids.contains(&hint) => {
-                    let what =
-                        format!("snapshots from {first} on lie below the earliest, {hint}: an expiry was cut off");
+                    let what = format!(
+                        "snapshots from {first} on are older than the earliest, {hint}: an expiry was interrupted"
+                    );
                     report.warn(Rule::Hint, &path, what).advise("run `linn snapshot expire` to finish it").until(first);
                 }
                 _ => {}
@@ -156,7 +157,7 @@ impl<'t> Walk<'t> {
         let id = snapshot.id;
         if !self.schemas.contains(&snapshot.schema_id) {
             report
-                .fault(Rule::Schemas, path, format!("has schema {}, which is not there", snapshot.schema_id))
+                .fault(Rule::Schemas, path, format!("has schema {}, which does not exist", snapshot.schema_id))
                 .until(id);
         }
         let identifier = snapshot.commit_identifier;
@@ -164,10 +165,7 @@ impl<'t> Walk<'t> {
             let commit = (snapshot.commit_user.clone(), identifier, snapshot.commit_kind);
             if let Some(other) = self.commits.insert(commit, id) {
                 let what = format!("is commit {identifier} of user {}, as snapshot {other} is", snapshot.commit_user);
-                report
-                    .fault(Rule::Once, path, what)
-                    .advise("the rows of one commit are there twice; roll back")
-                    .until(other);
+                report.fault(Rule::Once, path, what).advise("the rows of a commit exist twice; roll back").until(other);
             }
         }
         let Some(last) = &self.latest else { return };
@@ -178,7 +176,7 @@ impl<'t> Walk<'t> {
         }
         if snapshot.time_millis < last.time_millis {
             let what = format!("is {} ms older than the one before", last.time_millis - snapshot.time_millis);
-            report.warn(Rule::History, path, what).advise("compare the clocks of the writers").until(last.id);
+            report.warn(Rule::History, path, what).advise("check the clocks of the writers").until(last.id);
         }
         if last.watermark.is_some() && snapshot.watermark < last.watermark {
             report.warn(Rule::History, path, "has a watermark before that of the snapshot before").until(last.id);
@@ -368,7 +366,7 @@ pub(super) async fn sized(
 ) -> Result<()> {
     let advice = "restore the file, roll back to before it was made, or call sys.remove_unexisting_files to go on without its rows";
     match (disk.size(path).await?, size) {
-        (None, _) => drop(report.fault(Rule::Reachable, path, "is not there").advise(advice).until(at)),
+        (None, _) => drop(report.fault(Rule::Reachable, path, "is missing").advise(advice).until(at)),
         (Some(is), Some(said)) if i64::try_from(is) != Ok(said) => {
             report.fault(Rule::Reachable, path, format!("has {is} bytes, not {said}")).advise(advice).until(at);
         }

@@ -24,7 +24,9 @@ pub(super) fn check(
     let (mut vectors, mut hashes) = (HashSet::new(), HashSet::new());
     for line in lines {
         if line.kind != FileKind::Add {
-            report.fault(Rule::Index, place(line), "is a removal; the list of all index files has none").until(id);
+            report
+                .fault(Rule::Index, place(line), "is a removal, which the list of all index files cannot contain")
+                .until(id);
         }
         let partition = line.partition.to_serialized().to_vec();
         if line.index_type == HASH_INDEX {
@@ -52,7 +54,7 @@ pub(super) fn check(
             }
             match files.get(&(partition.as_slice(), line.bucket, name)) {
                 None => {
-                    let what = format!("has a deletion vector of file {name}, which is not there");
+                    let what = format!("has a deletion vector of file {name}, which does not exist");
                     report.fault(Rule::Index, place(line), what).until(id);
                 }
                 Some(rows) if vector.cardinality.is_some_and(|n| n < 0 || n > *rows) => {

@@ -76,14 +76,14 @@ impl Live {
                     grown = grown.saturating_add(batch.row_count(i));
                     if self.files.insert(key, facts(&batch.entry(i)?)).is_some() {
                         report
-                            .fault(Rule::Files, place, format!("file {name} is added although it is there"))
+                            .fault(Rule::Files, place, format!("file {name} is added although it exists already"))
                             .until(at);
                     }
                 }
                 FileKind::Delete => {
                     grown = grown.saturating_sub(batch.row_count(i));
                     if self.files.remove(&key).is_none() {
-                        report.fault(Rule::Files, place, format!("file {name} is removed but was not there")).until(at);
+                        report.fault(Rule::Files, place, format!("file {name} is removed but did not exist")).until(at);
                     }
                 }
             }

@@ -164,7 +164,7 @@ impl Report {
             Err(error) => error,
         };
         let finding = match error.kind() {
-            ErrorKind::NotFound => self.fault(Rule::Reachable, place, "is not there"),
+            ErrorKind::NotFound => self.fault(Rule::Reachable, place, "is missing"),
             ErrorKind::Corrupt | ErrorKind::Invalid | ErrorKind::Unsupported => {
                 self.fault(Rule::Readable, place, &error)
             }

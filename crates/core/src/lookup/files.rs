@@ -129,14 +129,14 @@ impl LookupFiles {
         let bytes = match files.read_extra(file, name).await {
             Ok(bytes) => bytes,
             Err(e) => {
-                tracing::warn!(file = name, error = %e, "a lookup file cannot be read, the data file is taken");
+                tracing::warn!(file = name, error = %e, "a lookup file cannot be read; the data file is used instead");
                 return Ok(None);
             }
         };
         match LocalFile::copy(env, &bytes, shape.order()?) {
             Ok(local) => Ok(Some(self.keep(key, local))),
             Err(e) if e.kind() == ErrorKind::Corrupt => {
-                tracing::warn!(file = name, error = %e, "a lookup file is damaged, the data file is taken");
+                tracing::warn!(file = name, error = %e, "a lookup file is damaged; the data file is used instead");
                 Ok(None)
             }
             Err(e) => Err(e),

@@ -78,7 +78,7 @@ impl Stored {
         let local = self.lookups.get(env, &*self.files, file, shape).await?;
         match Values::find(&local, shape, keys, asked) {
             Err(e) if e.kind() == ErrorKind::Corrupt => {
-                tracing::warn!(file = file.file_name, error = %e, "a lookup file is damaged and made anew");
+                tracing::warn!(file = file.file_name, error = %e, "a lookup file is damaged and is written again");
                 let local = self.lookups.renew(env, &*self.files, file, shape).await?;
                 Values::find(&local, shape, keys, asked)
             }

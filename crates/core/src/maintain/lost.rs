@@ -93,10 +93,10 @@ pub async fn earliest_to_repair(table: &Table, id: SnapshotId) -> Result<Snapsho
     }
     let there = snapshots.list().await?;
     if let Some(gap) = (id.0..=latest.0).map(SnapshotId).find(|id| there.binary_search(id).is_err()) {
-        return Err(refused(format!("snapshot {gap} is not there")));
+        return Err(refused(format!("snapshot {gap} does not exist")));
     }
     if id != earliest && there.binary_search(&SnapshotId(id.0 - 1)).is_ok() {
-        return Err(refused(format!("snapshot {id} does not stand right behind a gap")));
+        return Err(refused(format!("there is no gap right before snapshot {id}")));
     }
     Ok(earliest)
 }

@@ -76,7 +76,7 @@ pub async fn idle_partitions(table: &Table, idle: Duration, interval: Duration) 
         return Err(Error::invalid("the table has no partitions").with("table", table.name()));
     }
     if !options.partition_mark_done_actions().contains(&SUCCESS_FILE) {
-        return Err(Error::invalid("nothing tells which partitions are marked already")
+        return Err(Error::invalid("it cannot be known which partitions are marked already")
             .with("table", table.name())
             .with_hint("add success-file to partition.mark-done-action"));
     }
@@ -121,7 +121,7 @@ fn actions(table: &Table) -> Result<Vec<Action>> {
         },
         _ if FOREIGN.contains(&name) => Err(Error::unsupported(format!("the action {name} to mark partitions done"))
             .with_hint("set partition.mark-done-action to success-file, http-report or both")),
-        _ => Err(Error::invalid(format!("partition.mark-done-action {name:?} is none"))),
+        _ => Err(Error::invalid(format!("unknown partition.mark-done-action {name:?}"))),
     };
     let actions: Result<Vec<_>> = options.partition_mark_done_actions().into_iter().map(action).collect();
     actions.map_err(|e| e.with("table", table.name()))

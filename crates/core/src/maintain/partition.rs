@@ -160,10 +160,10 @@ fn is_time(kind: &Kind) -> bool {
 pub async fn expired_partitions(table: &Table) -> Result<Vec<PartitionSummary>> {
     let options = table.options();
     if table.schema().partition_keys.is_empty() {
-        return Err(Error::invalid("a table without partitions has none that expire").with("table", table.name()));
+        return Err(Error::invalid("the table has no partitions to expire").with("table", table.name()));
     }
     let Some(age) = options.partition_expiration_time()? else {
-        return Err(Error::invalid("no age is set at which partitions expire")
+        return Err(Error::invalid("no expiration time for partitions is set")
             .with("table", table.name())
             .with_hint("set the option partition.expiration-time, or give the age to the command"));
     };

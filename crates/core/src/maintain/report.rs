@@ -44,7 +44,7 @@ impl HttpPost {
 #[async_trait]
 impl Post for HttpPost {
     async fn post(&self, url: &str, json: Bytes) -> Result<Bytes> {
-        let failed = |e: reqwest::Error| Error::unavailable("the server was not told").with_source(e);
+        let failed = |e: reqwest::Error| Error::unavailable("the server could not be reached").with_source(e);
         let request = self
             .client()
             .map_err(failed)?
@@ -89,13 +89,13 @@ impl Report {
         let told = async {
             let answer = post.post(&self.url, said.to_string().into()).await?;
             let answer: serde_json::Value = serde_json::from_slice(&answer)
-                .map_err(|e| Error::unavailable("the server's answer is no JSON").with_source(e))?;
+                .map_err(|e| Error::unavailable("the server's answer is not JSON").with_source(e))?;
             match answer.get("result").and_then(serde_json::Value::as_str) {
                 Some(result) if result.eq_ignore_ascii_case(UNDERSTOOD) => Ok(()),
                 _ => Err(Error::unavailable(format!("the server answered {answer} where result should be SUCCESS"))),
             }
         };
-        let hint = "the partition is marked as far as the actions before this one go; mark it again";
+        let hint = "the earlier mark actions of the partition are done; run the command again";
         told.await.map_err(|e| {
             e.with("table", &self.table).with("partition", partition).with("url", &self.url).with_hint(hint)
         })

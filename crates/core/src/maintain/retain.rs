@@ -74,7 +74,7 @@ impl Retention {
     pub fn reach(&self, earliest: i64, latest: i64, consumer: Option<i64>) -> Result<Reach> {
         if self.max < self.min || self.min < 1 {
             return Err(Error::invalid(format!(
-                "{} snapshots are to stay at least and {} at most",
+                "the minimum of {} snapshots to keep is above the maximum of {}",
                 self.min, self.max
             ))
             .with_hint(

@@ -205,8 +205,8 @@ impl Manifests {
     async fn read(&self, path: &str) -> Result<Bytes> {
         match self.table.storage().read(path, None).await {
             Err(e) if e.kind() == ErrorKind::NotFound => {
-                let gone = Error::not_found("a manifest of the table is gone").with("table", self.table.name());
-                let hint = "the snapshot that was read may have expired meanwhile; read a newer one";
+                let gone = Error::not_found("a manifest of the table is missing").with("table", self.table.name());
+                let hint = "the snapshot may have expired while it was read; read a newer one";
                 Err(gone.with("path", path).with_hint(hint).with_source(e))
             }
             result => result,

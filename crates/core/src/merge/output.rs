@@ -136,7 +136,7 @@ impl Output {
                 let at = null.and_then(|row| base.index.as_deref()?.get(row));
                 let at = at.map(|&(source, row)| Pick { source: source as u32, row: row as u32 });
                 let name = field.name();
-                let error = Error::invalid("a NOT NULL column becomes null by what is taken back")
+                let error = Error::invalid("a retraction makes a NOT NULL column null")
                     .with("column", name)
                     .with_hint(format!("set 'fields.{name}.ignore-retract' to 'true', or make it nullable"));
                 return Err(Unfolded { error, at });

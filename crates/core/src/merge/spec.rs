@@ -52,7 +52,7 @@ impl MergeSpec {
     /// feature.
     pub fn of(schema: &TableSchema, wanted: &[DataField]) -> Result<Self> {
         if schema.primary_keys.is_empty() {
-            return Err(Error::invalid("a table without primary key has nothing to merge"));
+            return Err(Error::invalid("a table without a primary key is not merged"));
         }
         let options = &schema.options;
         let mut columns = Columns { schema, fields: wanted.to_vec() };
@@ -363,14 +363,14 @@ fn function_plan(options: &Options, column: usize, field: &DataField, function: 
     let count_limit = of("count-limit")
         .map(|v| v.trim().parse::<usize>())
         .transpose()
-        .map_err(|e| Error::invalid("count-limit is no number").with("column", &field.name).with_source(e))?;
+        .map_err(|e| Error::invalid("count-limit is not a number").with("column", &field.name).with_source(e))?;
     let null_key = match of("nested-key-null-strategy").map(|v| v.trim().to_ascii_lowercase()).as_deref() {
         None | Some("merge") => NullKey::Merge,
         Some("ignore") => NullKey::Ignore,
         Some("error") => NullKey::Error,
         Some(_) => {
             return Err(
-                Error::invalid("nested-key-null-strategy is none of merge, ignore, error").with("column", &field.name)
+                Error::invalid("nested-key-null-strategy must be merge, ignore or error").with("column", &field.name)
             );
         }
     };
@@ -403,6 +403,6 @@ fn flag(options: &Options, key: &str) -> Result<bool> {
     match options.get(key).map(|v| v.trim().to_ascii_lowercase()).as_deref() {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
-        Some(_) => Err(Error::invalid("the option is neither true nor false").with("option", key)),
+        Some(_) => Err(Error::invalid("the option must be true or false").with("option", key)),
     }
 }

@@ -108,7 +108,7 @@ impl Read {
             return match &split.content {
                 Content::Rows | Content::Changes => Ok(self.unmerged(split)),
                 Content::Compared(sides) => self.counted(sides, told),
-                _ => Err(Error::internal("rows without a primary key have nothing to be compared by")),
+                _ => Err(Error::internal("tables without a primary key cannot be compared by key")),
             };
         };
         match &split.content {

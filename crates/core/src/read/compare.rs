@@ -20,7 +20,7 @@ impl Read {
         // Other filters would hide one state of a key and not the other.
         let whole = self.inner.table.read().filter(self.inner.key_filter()).build()?;
         let Some(merge) = &whole.inner.merge else {
-            return Err(Error::internal("rows without a primary key have nothing to be compared by"));
+            return Err(Error::internal("tables without a primary key cannot be compared by key"));
         };
         let (before, after) = (whole.in_order(merge, &sides.before)?, whole.in_order(merge, &sides.after)?);
         let read = &whole.inner.read_fields;
@@ -81,7 +81,7 @@ fn places(read: &[DataField], wanted: &[DataField], others: &[usize]) -> Result<
     let at = |field: &DataField| {
         let found = read.iter().position(|read| read.id == field.id);
         found.ok_or_else(|| {
-            Error::unsupported("a column that is none of the table's, in a difference of states")
+            Error::unsupported("a difference of states has a column that the table does not have")
                 .with("column", &field.name)
         })
     };

@@ -157,7 +157,7 @@ impl ReadBuilder {
         let Self { table, fields, filter, limit, sequence_numbers, unmatched, pairs, strict } = self;
         if sequence_numbers && !table.schema().is_primary_key_table() {
             return Err(
-                Error::invalid("rows without a primary key have no sequence number").with("table", table.name())
+                Error::invalid("tables without a primary key have no sequence numbers").with("table", table.name())
             );
         }
         let (table, fields, spelling) = spelling::of(table, fields)?;

@@ -58,7 +58,7 @@ impl Table {
     /// may or may not have happened: then the tag stays.
     pub async fn rollback_as_latest(&self, to: &RollbackTo) -> Result<RolledForward> {
         let Some(latest) = Snapshots::new(self).latest().await? else {
-            return Err(Error::not_found("the table has no snapshot to go back from").with("table", self.name()));
+            return Err(Error::not_found("the table has no snapshots").with("table", self.name()));
         };
         let target = self.plan_rollback(to).await?.target;
         let pinned = match Tags::new(self).snapshots().await?.get(&target.id) {
@@ -84,7 +84,7 @@ impl Table {
                 if let Some(tag) = tag.filter(|_| e.kind() != ErrorKind::UnknownOutcome)
                     && let Err(left) = self.delete_tag(&tag).await
                 {
-                    tracing::warn!(table = self.name(), tag, error = %left, "the tag of a rollback that failed stays behind");
+                    tracing::warn!(table = self.name(), tag, error = %left, "the tag of a failed rollback is left over");
                 }
                 Err(e.with("table", self.name()))
             }

@@ -120,7 +120,10 @@ impl Table {
         // A new branch may have begun with a snapshot that is gone.
         let same = Branches::new(self).list().await?.iter().all(|name| branches.contains(name));
         if !same || Snapshots::new(self).latest().await?.as_deref() != Some(&*target) {
-            tracing::warn!(table = self.name(), "others wrote during the rollback; files stay for orphan cleaning");
+            tracing::warn!(
+                table = self.name(),
+                "other jobs wrote during the rollback; its files are left to orphan cleaning"
+            );
             return Ok(CleanRollback { target, removal: Removal::default(), left: 0 });
         }
         let left = removal.sweep(self).await;

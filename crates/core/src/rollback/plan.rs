@@ -40,7 +40,7 @@ async fn target(table: &Table, to: &RollbackTo) -> Result<Arc<Snapshot>> {
     let found = match to {
         RollbackTo::Snapshot(id) => {
             return table.snapshot_to_tag(TagOf::Id(*id)).await.map_err(|e| match e.kind() {
-                ErrorKind::NotFound => absent(format!("there is no snapshot {id} to go back to")),
+                ErrorKind::NotFound => absent(format!("snapshot {id} does not exist")),
                 _ => e,
             });
         }

@@ -75,7 +75,7 @@ impl Scan {
                 Some((from, to)) => Increment::Difference { from: Some(Arc::new(from)), to: Arc::new(to) },
                 None => Increment::Nothing,
             }),
-            None => Err(Error::invalid("scan.mode is 'incremental', but nothing says between what")
+            None => Err(Error::invalid("scan.mode is 'incremental', but no range is given")
                 .with("table", self.table.name())
                 .with_hint("set incremental-between, incremental-between-timestamp or incremental-to-auto-tag")),
         }
@@ -163,7 +163,7 @@ impl Scan {
         let (earliest, latest) = (snapshots.earliest_id().await?, snapshots.latest_id().await?);
         let inside = |id: SnapshotId| earliest.is_some_and(|e| e <= id) && latest.is_some_and(|l| id <= l);
         if from != to && !(inside(from.next()) && inside(to)) {
-            let e = Error::not_found(format!("the changes from snapshot {} to {to} are not all there", from.next()));
+            let e = Error::not_found(format!("some changes from snapshot {} to {to} have expired", from.next()));
             return Err(snapshots.out_of_range(e.with("table", self.table.name())).await);
         }
         Ok(Increment::Files { from, to, part: self.part()? })

@@ -109,13 +109,13 @@ impl Schemas {
     /// Writes the first schema of a new table.
     ///
     /// # Errors
-    /// `AlreadyExists` when there is a table, `Invalid` when this is not a first schema.
+    /// `AlreadyExists` when the table exists already, `Invalid` when this is not a first schema.
     pub async fn create(&self, schema: &TableSchema) -> Result<()> {
         if schema.id != SchemaId(0) {
             return Err(Error::invalid(format!("a table cannot begin with schema {}", schema.id)));
         }
         if !self.list().await?.is_empty() {
-            return Err(Error::already_exists("there is a table").with("path", &self.dir));
+            return Err(Error::already_exists("the table exists already").with("path", &self.dir));
         }
         self.publish(schema).await
     }
@@ -142,7 +142,7 @@ impl Schemas {
                 Err(e) => return Err(e.with("table", table.name())),
             }
         }
-        Err(Error::conflict("others kept changing the schema").with("table", table.name()))
+        Err(Error::conflict("other jobs kept changing the schema").with("table", table.name()))
     }
 
     /// Creates a schema file. An uncertain creation is read back: our bytes under the name mean that it is ours.
@@ -152,7 +152,7 @@ impl Schemas {
         match result {
             Err(e) if e.kind() == ErrorKind::UnknownOutcome => match self.storage.read(&path, None).await {
                 Ok(there) if there == bytes => Ok(()),
-                Ok(_) => Err(Error::already_exists("another schema has this number").with("path", path)),
+                Ok(_) => Err(Error::already_exists("another schema with this number exists").with("path", path)),
                 Err(_) => Err(e),
             },
             result => result,

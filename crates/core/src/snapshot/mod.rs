@@ -80,7 +80,7 @@ impl Snapshots {
             return Ok(Some(hint));
         }
         match (self.list().await?.pop(), hint) {
-            (None, Some(hint)) => Err(Error::corrupt("all snapshots of the table are gone")
+            (None, Some(hint)) => Err(Error::corrupt("all snapshots of the table are missing")
                 .with("path", self.path(hint))
                 .with_hint("restore the snapshot files; without the file LATEST beside them the table is empty")),
             (latest, _) => Ok(latest),
@@ -156,7 +156,7 @@ impl Snapshots {
         let bytes = match self.storage().read(&path, None).await {
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 return Err(
-                    Error::not_found(format!("snapshot {id} of {} is not there", self.table.name())).with_source(e)
+                    Error::not_found(format!("snapshot {id} of {} does not exist", self.table.name())).with_source(e)
                 );
             }
             result => result?,

@@ -269,7 +269,7 @@ fn read_range(path: &Path, range: &Range<u64>) -> Result<Bytes> {
         .end
         .checked_sub(range.start)
         .and_then(|length| usize::try_from(length).ok())
-        .ok_or_else(|| Error::invalid(format!("byte range {}..{} is not one", range.start, range.end)))?;
+        .ok_or_else(|| Error::invalid(format!("byte range {}..{} is invalid", range.start, range.end)))?;
     let file = File::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
     if range.end > size {
@@ -321,7 +321,7 @@ fn link_exclusive(temporary: &Path, full: &Path) -> Result<()> {
         }
         Err(e) if e.kind() == io::ErrorKind::StorageFull || is_absent(&e) => Err(failed(e)),
         // Network file systems may link and lose the answer.
-        Err(e) => Err(Error::unknown_outcome("the file may or may not have got its name").with_source(e)),
+        Err(e) => Err(Error::unknown_outcome("the rename may or may not have happened").with_source(e)),
     }
 }
 
@@ -345,7 +345,7 @@ fn rename_exclusive(_from: &Path, _to: &Path) -> Result<()> {
 }
 
 fn taken() -> Error {
-    Error::already_exists("there is a file of this name")
+    Error::already_exists("a file of this name exists already")
 }
 
 fn is_absent(e: &io::Error) -> bool {

@@ -81,9 +81,8 @@ impl Storage for Memory {
         let now = self.clock.now_millis();
         let mut files = self.files.lock();
         if files.contains_key(path) {
-            return Err(
-                Error::already_exists("there is a file of this name").with("path", format_args!("memory:/{path}"))
-            );
+            return Err(Error::already_exists("a file of this name exists already")
+                .with("path", format_args!("memory:/{path}")));
         }
         files.insert(path.to_owned(), (bytes, now));
         Ok(())
@@ -133,9 +132,8 @@ impl Storage for Memory {
         let (from, to) = (path::normal(from)?, path::normal(to)?);
         let mut files = self.files.lock();
         if files.range(below(to)).next().is_some() || files.contains_key(to) {
-            return Err(
-                Error::already_exists("there is a folder of this name").with("path", format_args!("memory:/{to}"))
-            );
+            return Err(Error::already_exists("a folder of this name exists already")
+                .with("path", format_args!("memory:/{to}")));
         }
         let moved: Vec<String> = files.range(below(from)).map(|(path, _)| path.clone()).collect();
         if moved.is_empty() {

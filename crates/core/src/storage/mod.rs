@@ -68,7 +68,7 @@ fn is_scheme(text: &str) -> bool {
 
 /// The error for a range that ends behind the file.
 fn short(range: &Range<u64>, size: u64) -> Error {
-    Error::corrupt(format!("bytes {}..{} were asked of a file of {size} bytes", range.start, range.end))
+    Error::corrupt(format!("bytes {}..{} were requested of a file of {size} bytes", range.start, range.end))
 }
 
 #[cfg(test)]

@@ -181,10 +181,10 @@ fn definite(e: &opendal::Error) -> Option<Error> {
         }
         ErrorKind::ConfigInvalid => Error::invalid("the store refused the configuration")
             .with_hint("check the bucket, the endpoint and the region"),
-        ErrorKind::RangeNotSatisfied => Error::corrupt("the file is shorter than the range that was asked of it"),
+        ErrorKind::RangeNotSatisfied => Error::corrupt("the file is shorter than the requested range"),
         ErrorKind::IsADirectory | ErrorKind::NotADirectory => Error::invalid("a folder is not a file"),
         ErrorKind::Unsupported => Error::unsupported("this store cannot do this"),
-        ErrorKind::RateLimited => Error::unavailable("the store asks to slow down"),
+        ErrorKind::RateLimited => Error::unavailable("the store asks for fewer requests"),
         _ => return None,
     };
     Some(error)
@@ -196,7 +196,7 @@ fn read_failed(e: opendal::Error) -> Error {
 
 fn write_failed(e: opendal::Error) -> Error {
     definite(&e)
-        .unwrap_or_else(|| Error::unknown_outcome("the store did not say whether it has the file"))
+        .unwrap_or_else(|| Error::unknown_outcome("the store did not tell whether the file exists"))
         .with_source(e)
 }
 
@@ -204,10 +204,10 @@ fn create_failed(e: opendal::Error) -> Error {
     match e.kind() {
         // 412: the file is there.
         ErrorKind::ConditionNotMatch | ErrorKind::AlreadyExists => {
-            Error::already_exists("there is a file of this name").with_source(e)
+            Error::already_exists("a file of this name exists already").with_source(e)
         }
         // 409: another conditional put is under way, and perhaps neither wins; nothing of ours was written.
-        ErrorKind::Conflict => Error::unavailable("another write of this file is under way").with_source(e),
+        ErrorKind::Conflict => Error::unavailable("another write of this file is in progress").with_source(e),
         ErrorKind::Unexpected if !e.is_temporary() && e.to_string().contains("NotImplemented") => {
             no_conditional_put().with_source(e)
         }

@@ -75,7 +75,7 @@ pub async fn probe(env: &Env, dir: &str) -> Vec<Trial> {
     }
     note(
         "clean up",
-        store.delete_dir(&folder).await.map(|()| (Verdict::Pass, "the folder of the trials is gone".to_owned())),
+        store.delete_dir(&folder).await.map(|()| (Verdict::Pass, "the test folder is deleted".to_owned())),
     );
     trials
 }
@@ -93,12 +93,14 @@ async fn write(store: &Arc<dyn Storage>, folder: &str) -> Result<(Verdict, Strin
     let bytes = Bytes::from(vec![7; 4096]);
     store.put(&path, bytes.clone()).await?;
     if store.read(&path, None).await? != bytes || store.read(&path, Some(1..3)).await?.len() != 2 {
-        return wrong("what is read is not what was written");
+        return wrong("the bytes read are not the bytes written");
     }
     match store.read(&format!("{folder}/absent"), None).await {
-        Err(e) if e.kind() == ErrorKind::NotFound => right("4096 bytes come back, an absent file is told as absent"),
-        Err(e) => wrong(format!("an absent file is told as {}", e.kind().as_str())),
-        Ok(_) => wrong("an absent file is there"),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            right("4096 bytes are read back, a missing file is reported as missing")
+        }
+        Err(e) => wrong(format!("a missing file is reported as {}", e.kind().as_str())),
+        Ok(_) => wrong("a missing file is reported as existing"),
     }
 }
 
@@ -108,7 +110,7 @@ async fn listed(store: &Arc<dyn Storage>, folder: &str) -> Result<(Verdict, Stri
     }
     let found = store.list(&format!("{folder}/listed")).await?;
     match found.len() {
-        3 if found.iter().all(|entry| entry.size == 1) => right("all of 3 new files are listed at once"),
+        3 if found.iter().all(|entry| entry.size == 1) => right("all of 3 new files are listed immediately"),
         found => wrong(format!("{found} of 3 new files are listed")),
     }
 }
@@ -132,11 +134,13 @@ async fn exclusive(store: &Arc<dyn Storage>, folder: &str) -> Result<(Verdict, S
         let there = store.read(&path, None).await?;
         match winners.as_slice() {
             [winner] if winner.as_bytes() == &*there => {}
-            [_] => return wrong("the file holds the bytes of another creation than the one that was told to have won"),
-            winners => return wrong(format!("{} of {RACERS} creations at once were told to have won", winners.len())),
+            [_] => return wrong("the file does not hold the bytes of the creation that was reported to succeed"),
+            winners => {
+                return wrong(format!("{} of {RACERS} concurrent creations were reported to succeed", winners.len()));
+            }
         }
     }
-    right(format!("of {RACERS} creations at once exactly one won, {RACES} times"))
+    right(format!("exactly one of {RACERS} concurrent creations succeeded, {RACES} times"))
 }
 
 async fn replaced(store: &Arc<dyn Storage>, folder: &str) -> Result<(Verdict, String)> {
@@ -150,9 +154,11 @@ async fn replaced(store: &Arc<dyn Storage>, folder: &str) -> Result<(Verdict, St
     store.delete(&path).await?;
     store.delete(&path).await?;
     match store.stat(&path).await {
-        Err(e) if e.kind() == ErrorKind::NotFound => right("new bytes are seen at once, deleted files are gone"),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            right("new bytes are visible immediately, deleted files no longer exist")
+        }
         Err(e) => Err(e),
-        Ok(_) => wrong("a deleted file is there"),
+        Ok(_) => wrong("a deleted file still exists"),
     }
 }
 
@@ -201,7 +207,7 @@ pub fn judge(trials: &[Trial]) -> Result<()> {
     match trials.iter().find(|trial| trial.verdict == Verdict::Fail) {
         Some(trial) => Err(Error::unsupported(format!("tables on this store: {} fails", trial.name))
             .with("seen", &trial.detail)
-            .with_hint("use a store with exclusive creation that shows at once what was written")),
+            .with_hint("use a store with exclusive creation and immediately visible writes")),
         None => Ok(()),
     }
 }

@@ -37,12 +37,12 @@ impl Columns {
             return Err(Error::invalid(format!("{what} since this stream began"))
                 .with("table", table.name())
                 .with("snapshot", snapshot.id)
-                .with_hint("open the table anew and go on from this snapshot"));
+                .with_hint("open the table again and continue from this snapshot"));
         }
         tracing::warn!(
             table = table.name(),
             snapshot = snapshot.id.0,
-            "the table was altered; the stream goes on with the columns that it began with"
+            "the table was altered; the stream continues with the columns that it started with"
         );
         self.seen = snapshot.schema_id;
         Ok(())

@@ -18,7 +18,7 @@ pub(super) struct Follow {
 fn untold(table: &Table, engine: MergeEngine) -> Error {
     let producers = match engine {
         MergeEngine::FirstRow => "lookup",
-        _ => "lookup or full-compaction; with input the rows come as they were written",
+        _ => "lookup or full-compaction; with input, rows are read as they were written",
     };
     Error::invalid(format!("the changes of a table with merge-engine {engine} cannot be followed without a changelog"))
         .with("table", table.name())

@@ -42,7 +42,7 @@ impl Reading {
                 return Err(Error::invalid("the position is not one of this read")
                     .with("table", table.name())
                     .with("snapshot", snapshot)
-                    .with_hint("go on with the options, the filter and the reader number that it was saved with"));
+                    .with_hint("continue with the options, the filter and the reader number that it was saved with"));
             };
             splits.drain(..at);
         }

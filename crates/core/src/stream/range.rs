@@ -55,10 +55,11 @@ pub(super) async fn may_come(table: &Table, history: &History, wanted: SnapshotI
     }
     let next = latest.map_or(SnapshotId::FIRST, SnapshotId::next);
     if wanted > next {
-        let error = Error::invalid(format!("snapshot {wanted} is ahead of the table: it was rolled back or made anew"));
+        let error =
+            Error::invalid(format!("snapshot {wanted} is ahead of the table, which was rolled back or created again"));
         return Err(error.with("table", table.name()).with_source(range).with_hint(format!(
-            "start without the old position; to miss nothing that was rolled back and written again, from a snapshot \
-             before {next}"
+            "start without the old position, or from a snapshot before {next} to read again what was rolled back and \
+             rewritten"
         )));
     }
     Ok(())
@@ -69,7 +70,7 @@ fn expired(table: &Table, range: OutOfRange) -> Error {
         .with("table", table.name())
         .with_source(range)
         .with_hint(
-            "start again from what there is; to be waited for, record progress as a consumer, or keep more with \
+            "start again from the earliest snapshot; to keep changes until they are read, record progress as a consumer, or raise \
              snapshot.num-retained.min, snapshot.time-retained or changelog.time-retained",
         )
 }

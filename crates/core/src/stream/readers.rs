@@ -72,7 +72,7 @@ impl Readers {
                 .with_hint("set consumer-id"));
         };
         if count == 0 {
-            return Err(Error::invalid("a table is not read by no reader").with("table", table.name()));
+            return Err(Error::invalid("the number of readers must be above 0").with("table", table.name()));
         }
         let shared = Shared {
             begun: Mutex::default(),

@@ -35,7 +35,7 @@ pub(super) async fn start(table: &Table) -> Result<Start> {
     {
         return clamped(table, &history, consumer.next_snapshot).await;
     }
-    let millis = |value: Option<i64>| value.ok_or_else(|| invalid(table, "the time to start from is not given"));
+    let millis = |value: Option<i64>| value.ok_or_else(|| invalid(table, "the time to start from is missing"));
     match options.scan_mode()? {
         ScanMode::Default | ScanMode::LatestFull | ScanMode::Full => Ok(rows(history.snapshots.latest().await?, None)),
         ScanMode::Latest => Ok(match history.snapshots.latest_id().await? {
@@ -74,7 +74,7 @@ pub(super) async fn start(table: &Table) -> Result<Start> {
             }
         }
         mode @ (ScanMode::LatestDelta | ScanMode::Incremental) => {
-            Err(invalid(table, &format!("scan mode {mode} is of batch reads")))
+            Err(invalid(table, &format!("scan mode {mode} is for batch reads")))
         }
     }
 }

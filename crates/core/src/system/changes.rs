@@ -103,7 +103,7 @@ impl Columns {
         let mut shown = vec![Shown::Kind];
         if table.options().read_sequence_numbers()? {
             if !table.schema().is_primary_key_table() {
-                return Err(Error::invalid("rows without a primary key have no sequence numbers to show")
+                return Err(Error::invalid("tables without a primary key have no sequence numbers")
                     .with("table", table.name())
                     .with_hint("leave table-read.sequence-number.enabled out"));
             }
@@ -273,7 +273,7 @@ impl ChangeLog {
                 Shown::Value(at) if self.log == Log::Audit => cast(column(*at)?, field.data_type())?,
                 Shown::Value(at) => {
                     let arrow_schema::DataType::List(element) = field.data_type() else {
-                        return Err(Error::internal("a column of the binlog is no list"));
+                        return Err(Error::internal("a column of the binlog is not a list"));
                     };
                     let offsets = OffsetBuffer::new(starts.clone().into());
                     let values = cast(column(*at)?, element.data_type())?;

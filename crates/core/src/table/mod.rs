@@ -82,7 +82,7 @@ impl Table {
             check_value(def, value).map_err(|e| e.with("table", self.name()))?;
             if def.immutable && !self.options().merged(dynamic).means_the_same(self.options(), key) {
                 return Err(Error::invalid(format!(
-                    "option {key} belongs to the table and cannot be set for one caller"
+                    "option {key} belongs to the table and cannot be set for a single read or write"
                 ))
                 .with("table", self.name()));
             }
@@ -91,8 +91,10 @@ impl Table {
         schema.options = schema.options.merged(dynamic);
         let (from, to) = (self.options().bucket()?, schema.options.bucket()?);
         if from != to && (from == DYNAMIC || to == DYNAMIC) {
-            return Err(Error::invalid(format!("option bucket cannot be {to} for one caller where it is {from}"))
-                .with("table", self.name()));
+            return Err(Error::invalid(format!(
+                "option bucket cannot be {to} for a single write where the table has {from}"
+            ))
+            .with("table", self.name()));
         }
         let mut caches = self.inner.caches.clone();
         if dynamic.contains("branch") {

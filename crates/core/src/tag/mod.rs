@@ -79,8 +79,8 @@ impl Table {
         };
         found.ok_or_else(|| {
             let what = match of {
-                TagOf::Latest => "the table has no snapshot to tag".to_owned(),
-                TagOf::Id(id) => format!("there is no snapshot {id} to tag"),
+                TagOf::Latest => "the table has no snapshots".to_owned(),
+                TagOf::Id(id) => format!("snapshot {id} does not exist"),
                 TagOf::Time(millis) => format!("no snapshot was committed at {millis} or later"),
                 TagOf::Watermark(watermark) => format!("no snapshot has reached watermark {watermark}"),
             };
@@ -135,7 +135,7 @@ impl Table {
         if let Ok(Some(tag)) = tag
             && let Err(e) = free_tagged(self, &tag.snapshot).await
         {
-            tracing::warn!(table = self.name(), tag = name, error = %e, "files of a deleted tag stay for orphan cleaning");
+            tracing::warn!(table = self.name(), tag = name, error = %e, "files of a deleted tag are left to orphan cleaning");
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::table::Table;
 pub(crate) async fn automatic_pair(table: &Table, name: &str) -> Result<Option<(Snapshot, Snapshot)>> {
     let period = Period::of(table.options())?;
     let Some(time) = period.parse(name) else {
-        return Err(Error::invalid(format!("{name:?} is not the name of a tag that makes itself"))
+        return Err(Error::invalid(format!("{name:?} is not the name of an automatic tag"))
             .with("table", table.name())
             .with_hint("such names are of periods, as tag.creation-period and tag.period-formatter say"));
     };

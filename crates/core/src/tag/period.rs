@@ -28,9 +28,8 @@ impl Period {
         let formatter = options.tag_formatter()?;
         let period = match (options.tag_period_duration()?, options.tag_period()?) {
             (Some(length), _) => {
-                let length = TimeDelta::from_std(length).map_err(|_| {
-                    Error::invalid("option \"tag.creation-period-duration\" is longer than any time there is")
-                })?;
+                let length = TimeDelta::from_std(length)
+                    .map_err(|_| Error::invalid("option \"tag.creation-period-duration\" is too long"))?;
                 Self { length, pattern: MINUTE, daily: false }
             }
             (None, TagPeriod::Daily) => {

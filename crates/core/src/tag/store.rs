@@ -137,7 +137,7 @@ impl Tags {
         if self.table.options().tag_success_file().unwrap_or(false)
             && let Err(e) = self.storage().delete(&self.mark_path(name)).await
         {
-            tracing::warn!(table = self.table.name(), tag = name, error = %e, "the success file of a tag stays behind");
+            tracing::warn!(table = self.table.name(), tag = name, error = %e, "the success file of a tag is left over");
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ impl Table {
     /// hold more than rows.
     pub fn delete_rows(&self, snapshot: Arc<Snapshot>) -> Result<RowDeletion> {
         if self.schema().is_primary_key_table() {
-            return Err(Error::unsupported("deleting rows of a primary-key table by their place")
+            return Err(Error::unsupported("deleting rows of a primary-key table by position")
                 .with("table", self.name())
                 .with_hint("write retractions"));
         }

@@ -167,8 +167,8 @@ impl BucketWriter {
                 return Err(match e.kind() {
                     // An overflow, for one: it is only found where rows meet.
                     ErrorKind::Invalid => e.with("bucket", self.bucket).with_hint(
-                        "these rows cannot be merged; what is committed stays as it is: close the writer, and write the \
-                         rows since the last commit anew, without those that do not fit",
+                        "the rows cannot be merged; committed data is unchanged: close the writer, and write the rows since the \
+                         last commit again, without those that do not fit",
                     ),
                     _ => e,
                 });
@@ -380,7 +380,7 @@ impl BucketWriter {
             Ok(None) => {}
             // Another compaction came first, and its snapshot's predecessors have expired: this one is dropped.
             Err(e) if e.kind() == ErrorKind::NotFound => {
-                tracing::warn!(bucket = self.bucket, error = %e, "a compaction lost its files to another");
+                tracing::warn!(bucket = self.bucket, error = %e, "another compaction took the files of this one");
                 self.stale = true;
             }
             Err(e) => return Err(e),

@@ -206,7 +206,7 @@ impl Check {
             .enumerate()
             .map(|(row, word)| match word {
                 Some(word) => RowKind::parse(word).map(|k| k as i8).map_err(|e| e.with("row", row)),
-                None => Err(Error::invalid("the column that holds the kind of rows is null").with("row", row)),
+                None => Err(Error::invalid("the row kind column is null").with("row", row)),
             })
             .collect::<Result<Vec<_>>>()
             .map_err(|e| {
@@ -316,7 +316,8 @@ pub(crate) fn key_value(
     schema: &SchemaRef,
 ) -> Result<RecordBatch> {
     let count = i64::try_from(rows.num_rows()).unwrap_or(i64::MAX);
-    let end = first.checked_add(count).ok_or_else(|| Error::invalid("the sequence numbers of a bucket ran out"))?;
+    let end =
+        first.checked_add(count).ok_or_else(|| Error::invalid("the sequence numbers of a bucket are exhausted"))?;
     let mut columns = absent.filled(rows, schema);
     columns.push(Arc::new(arrow_array::Int64Array::from_iter_values(first..end)));
     columns.push(Arc::new(kinds));

@@ -184,7 +184,7 @@ impl Buckets for TableBuckets {
         {
             return Err(Error::invalid(format!("the partition has {total_buckets} buckets, the table now {buckets}"))
                 .with("table", self.table.name())
-                .with_hint("overwrite the partition to give it the new number of buckets"));
+                .with_hint("overwrite the partition to change its number of buckets"));
         }
         let vectors = BucketVectors::load(&self.table, vectors).await?;
         Ok(OpenBucket { files, live: there.map(|bucket| bucket.files).unwrap_or_default(), vectors })

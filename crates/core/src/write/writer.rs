@@ -160,8 +160,9 @@ impl TableWriter {
             return taken;
         }
         if self.replaces.is_some() {
-            return Err(Error::invalid("rows that replace the partitions that they are in are committed once")
-                .with_hint("write them with another writer"));
+            return Err(
+                Error::invalid("a dynamic partition overwrite is committed once").with_hint("use another writer")
+            );
         }
         self.take(rows, kinds).await
     }
@@ -486,6 +487,6 @@ impl TableWriter {
             let writer = self.opener.open(partition, bucket, &self.budget).await?;
             self.writers.insert(key.clone(), writer);
         }
-        self.writers.get_mut(&key).ok_or_else(|| Error::internal("the writer of a bucket vanished"))
+        self.writers.get_mut(&key).ok_or_else(|| Error::internal("the writer of a bucket is missing"))
     }
 }

@@ -79,7 +79,7 @@ fn from_floats(values: &PrimitiveArray<Float64Type>, to: &DataType) -> Result<Ar
         Kind::Decimal { precision, scale } => {
             let read = |v: f64| match parse::exact_decimal(&text::double(v)) {
                 Some(exact) => Ok(exact.fit(*precision, *scale)),
-                None => Err(Error::invalid(format!("{v} is no DECIMAL"))),
+                None => Err(Error::invalid(format!("{v} is not a DECIMAL"))),
             };
             let fitted = values.iter().map(|v| v.map_or(Ok(None), read)).collect::<Result<Decimal128Array>>()?;
             decimals(fitted, *precision, *scale)?

@@ -28,7 +28,7 @@ pub fn read_hash_index(name: &str, bytes: &Bytes, rows: i64) -> Result<Vec<i32>>
         && expected != crc32fast::hash(bytes)
     {
         return Err(Error::corrupt("a hash index does not have the checksum that its name ends with")
-            .with_hint("its keys could be written twice; overwrite the partition to make its index anew"));
+            .with_hint("its keys could be written twice; overwrite the partition to rebuild its index"));
     }
     Ok(hashes.iter().map(|hash| i32::from_be_bytes(*hash)).collect())
 }

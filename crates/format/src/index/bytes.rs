@@ -13,7 +13,7 @@ pub(super) struct Reader<'a>(&'a [u8]);
 
 #[cold]
 fn short() -> Error {
-    Error::corrupt("file index is cut off")
+    Error::corrupt("file index is truncated")
 }
 
 impl<'a> Reader<'a> {

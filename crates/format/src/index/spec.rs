@@ -82,7 +82,7 @@ impl IndexSpec {
             let ["file-index", index_type, column, _] = parts[..] else { continue };
             let is = |name: &str| name == column || map_key(name).is_some_and(|(map, _)| map == column);
             if !indexed.iter().any(|(kind, names)| *kind == index_type && names.iter().any(|name| is(name))) {
-                return Err(Error::invalid(format!("option {key:?} is about a column without such an index"))
+                return Err(Error::invalid(format!("option {key:?} names a column without such an index"))
                     .with("column", column)
                     .with_hint(format!(
                         "name the column in \"file-index.{index_type}.columns\", or remove the option"
@@ -127,5 +127,5 @@ fn chunk_size(text: &str) -> Result<usize> {
 
 fn number<T: std::str::FromStr>(text: Option<&str>, default: T) -> Result<T> {
     let Some(text) = text else { return Ok(default) };
-    text.trim().parse().map_err(|_| Error::invalid(format!("{text:?} is not a number that a file index can have")))
+    text.trim().parse().map_err(|_| Error::invalid(format!("{text:?} is not a valid number for a file index")))
 }

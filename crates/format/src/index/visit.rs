@@ -81,7 +81,7 @@ pub(super) fn each<'a>(
 pub(super) fn of_key(array: &ArrayRef, key: &str) -> Result<ArrayRef> {
     let map = array.as_map_opt().and_then(|map| Some((map, map.keys().as_string_opt::<i32>()?)));
     let (map, keys) =
-        map.ok_or_else(|| Error::invalid(format!("an array of {} is no map of texts", array.data_type())))?;
+        map.ok_or_else(|| Error::invalid(format!("an array of {} is not a map with text keys", array.data_type())))?;
     let offsets = map.value_offsets();
     let places = offsets.windows(2).enumerate().map(|(row, bounds)| {
         let entries = bounds.first().copied()?..bounds.last().copied()?;

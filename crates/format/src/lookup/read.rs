@@ -43,7 +43,7 @@ impl<S: BlockSource> LookupReader<S> {
         let (offset, size, entries) = (long(&mut front)?, int(&mut front)?, long(&mut front)?);
         let index = Handle { offset: long(&mut front)?, size: int(&mut front)? };
         if int(&mut front)?.cast_signed() != MAGIC {
-            return Err(Error::corrupt("a lookup file ends in another number than its magic"));
+            return Err(Error::corrupt("a lookup file does not end with its magic number"));
         }
         let bloom = match (offset, size, entries) {
             (0, 0, 0) => None,

@@ -36,7 +36,7 @@ impl BlockCodec {
             "zstd" => Ok(Self::Zstd(zstd_level)),
             "lz4" => Ok(Self::Lz4),
             "lzo" => Ok(Self::Lzo),
-            other => Err(Error::invalid(format!("compression {other} is none of zstd, lz4, lzo, none"))),
+            other => Err(Error::invalid(format!("compression {other} is not zstd, lz4, lzo or none"))),
         }
     }
 
@@ -113,12 +113,12 @@ pub(super) fn unseal(mut sealed: Bytes) -> Result<Bytes> {
         LZ4 => {
             front.fixed::<8>()?;
             let block = lz4_flex::block::decompress(front.0, size.min(MAX_BLOCK));
-            block.map_err(|e| Error::corrupt("a block is no lz4").with_source(e))?
+            block.map_err(|e| Error::corrupt("a block is not lz4").with_source(e))?
         }
         LZO => {
             front.fixed::<8>()?;
             let block = lzo::decompress(front.0, size.min(front.0.len().saturating_mul(LZO_MOST)));
-            block.map_err(|e| Error::corrupt("a block is no lzo").with_source(e))?
+            block.map_err(|e| Error::corrupt("a block is not lzo").with_source(e))?
         }
         other => return Err(Error::corrupt(format!("a block has codec {other}"))),
     };
@@ -135,7 +135,7 @@ const LZO_MOST: usize = 256;
 const MAX_BLOCK: usize = 1 << 31;
 
 fn unzstd(packed: &[u8], size: usize) -> Result<Vec<u8>> {
-    let corrupt = |e| Error::corrupt("a block is no zstd").with_source(e);
+    let corrupt = |e| Error::corrupt("a block is not zstd").with_source(e);
     let mut block = Vec::with_capacity(size.min(packed.len().saturating_mul(64)));
     let decoder = zstd::stream::read::Decoder::with_buffer(packed).map_err(corrupt)?;
     decoder.take(size as u64 + 1).read_to_end(&mut block).map_err(corrupt)?;

@@ -169,5 +169,5 @@ pub fn check_value(def: &OptionDef, text: &str) -> Result<()> {
 /// Names the key and the value that `cause` is about.
 pub(super) fn invalid_value(key: &str, text: &str, cause: &Error) -> Error {
     Error::invalid(format!("option {key:?} cannot be {text:?}: {}", cause.message()))
-        .with_hint(format!("set {key:?} to a value of its kind, or remove it"))
+        .with_hint(format!("set {key:?} to a valid value, or remove it"))
 }

@@ -50,7 +50,7 @@ pub fn read(file: &[u8], meta: &DeletionVectorMeta) -> Result<RoaringTreemap> {
 /// # Errors
 /// `Corrupt` when the bytes are not the vector that `meta` describes.
 pub fn parse(bytes: &[u8], meta: &DeletionVectorMeta) -> Result<RoaringTreemap> {
-    let cut = || Error::corrupt("deletion vector is cut off");
+    let cut = || Error::corrupt("deletion vector is truncated");
     let (size, rest) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
     let size = i32::from_be_bytes(*size);
     let (data, rest) = usize::try_from(size).ok().and_then(|size| rest.split_at_checked(size)).ok_or_else(cut)?;
@@ -84,7 +84,7 @@ fn decode(kind: VectorKind, mut body: &[u8]) -> Result<RoaringTreemap> {
         }
         VectorKind::Bitmap64 => {
             let mut maps = Vec::new();
-            let cut = || Error::corrupt("deletion vector is cut off");
+            let cut = || Error::corrupt("deletion vector is truncated");
             let (count, rest) = body.split_first_chunk::<8>().ok_or_else(cut)?;
             body = rest;
             for _ in 0..u64::from_le_bytes(*count) {

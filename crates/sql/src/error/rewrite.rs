@@ -27,8 +27,8 @@ const MESSAGES: [(&str, &str, &str); 21] = [
     ("table '", "' not found", "there is no table {}"),
     ("table function '", "' not found", "there is no table function {}"),
     ("Cannot infer common argument type for comparison operation ", "", "values of these types cannot be compared: {}"),
-    ("Cannot coerce arithmetic expression ", " to valid types", "there is no such arithmetic: {}"),
-    ("Cannot get result type for arithmetic operation ", "", "there is no such arithmetic: {}"),
+    ("Cannot coerce arithmetic expression ", " to valid types", "the operator does not take these types: {}"),
+    ("Cannot get result type for arithmetic operation ", "", "the operator does not take these types: {}"),
     ("Divide by zero error", "", "division by zero"),
     ("Divide by zero", "", "division by zero"),
     (
@@ -54,20 +54,20 @@ const MESSAGES: [(&str, &str, &str); 21] = [
     (
         "UNION queries have different number of columns: ",
         "",
-        "the queries of UNION give different numbers of columns: {}",
+        "the queries of UNION have different numbers of columns: {}",
     ),
-    ("Cannot create filter with non-boolean predicate ", "", "a condition is not true or false: {}"),
+    ("Cannot create filter with non-boolean predicate ", "", "a condition is not BOOLEAN: {}"),
     ("Filter predicate must return BOOLEAN values, got ", "", "a condition is of type {}, not BOOLEAN"),
-    ("WITH query name ", " specified more than once", "two common table expressions are called {}"),
-    ("Subquery returned more than one row", "", "a subquery that stands for a value gave several rows"),
+    ("WITH query name ", " specified more than once", "the common table expression {} is defined twice"),
+    ("Subquery returned more than one row", "", "a scalar subquery returned more than one row"),
     (
         "Correlated scalar subquery must be aggregated to return at most one row",
         "",
-        "a subquery that stands for a value may give several rows; aggregate it or add LIMIT 1",
+        "a scalar subquery can return more than one row; aggregate it or add LIMIT 1",
     ),
-    ("Cannot cast string ", "", "a text cannot be cast: {}"),
+    ("Cannot cast string ", "", "text cannot be cast: {}"),
     ("Overflow happened on: ", "", "the result is out of range: {}"),
-    ("Failed to allocate additional ", "", "the query needs more memory than it may have: {}"),
+    ("Failed to allocate additional ", "", "the query needs more memory than its limit: {}"),
 ];
 
 /// The library's names of types, and SQL's.
@@ -287,17 +287,17 @@ mod tests {
             ),
             (
                 "type_coercion\ncaused by\nError during planning: Cannot coerce arithmetic expression Utf8 + Boolean to valid types",
-                "there is no such arithmetic: STRING + BOOLEAN",
+                "the operator does not take these types: STRING + BOOLEAN",
             ),
-            ("Cannot cast string 'Utf8' to value of Int32 type", "a text cannot be cast: 'Utf8' to value of INT type"),
+            ("Cannot cast string 'Utf8' to value of Int32 type", "text cannot be cast: 'Utf8' to value of INT type"),
             ("Arrow error: Divide by zero error", "division by zero"),
             (
                 "Cast error: Cannot cast string 'a' to value of Timestamp(Nanosecond, Some(\"+00:00\")) type",
-                "a text cannot be cast: 'a' to value of TIMESTAMP type",
+                "text cannot be cast: 'a' to value of TIMESTAMP type",
             ),
             (
                 "Cannot create filter with non-boolean predicate 'x' returning Utf8",
-                "a condition is not true or false: 'x' returning STRING",
+                "a condition is not BOOLEAN: 'x' returning STRING",
             ),
             (
                 "Failed to coerce arguments to satisfy a call to 'upper' function: coercion from Utf8 to the signature Coercible([]) failed \

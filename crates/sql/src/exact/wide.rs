@@ -41,7 +41,7 @@ fn widen(values: &ArrayRef, to: Option<&DataType>) -> Result<ArrayRef> {
             let wide = values.as_primitive::<Decimal128Type>().unary::<_, Decimal256Type>(i256::from_i128);
             Arc::new(wide.with_data_type(to.clone()))
         }
-        other => return Err(DataFusionError::Internal(format!("{other} is not accumulated in {to}"))),
+        other => return Err(DataFusionError::Internal(format!("{other} cannot be accumulated in {to}"))),
     })
 }
 
@@ -99,7 +99,7 @@ impl Outcome {
                 let values = wide.as_primitive::<Decimal256Type>().try_unary::<_, Decimal128Type, _>(narrow);
                 Ok(Arc::new(values.map_err(|_| self.overflow())?.with_data_type(self.kind.clone())))
             }
-            (to, from) => Err(DataFusionError::Internal(format!("{from} does not become {to}"))),
+            (to, from) => Err(DataFusionError::Internal(format!("{from} is not converted to {to}"))),
         }
     }
 

@@ -58,9 +58,9 @@ pub(crate) fn called(factor: &TableFactor) -> Result<Option<FileCall>> {
 /// `Invalid` for a name that tells none.
 pub(crate) fn named(path: &str) -> Result<FileCall> {
     if FileFormat::of_path(path).is_none() {
-        return Err(Error::invalid("the name of the file does not tell its format")
+        return Err(Error::invalid("the format of the file is not known from its name")
             .with("path", path)
-            .with_hint(format!("say it: FROM read_csv('{path}'), read_json, read_parquet or read_arrow")));
+            .with_hint(format!("give it: FROM read_csv('{path}'), read_json, read_parquet or read_arrow")));
     }
     Ok(FileCall { paths: vec![path.to_owned()], options: FileOptions::default(), name: stem(path) })
 }
@@ -93,7 +93,7 @@ fn function(name: &str, arguments: &TableFunctionArgs) -> Result<Option<FileCall
             (None, value) if paths.is_none() => paths = Some(texts(value)?),
             (None, _) => return Err(Error::invalid(format!("{small} takes the files, then options as name = value"))),
             (Some(key), value) if key == "columns" || key == "types" => columns(&mut options, value)?,
-            (Some(key), _) if key == "format" => return Err(Error::invalid(format!("{small} has its format already"))),
+            (Some(key), _) if key == "format" => return Err(Error::invalid(format!("{small} does not take a format"))),
             (Some(key), value) => options.set(&key, &scalar(value)?)?,
         }
     }

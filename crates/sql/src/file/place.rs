@@ -140,7 +140,7 @@ fn walk<'a>(
         if *part == "**" {
             walk(storage, folder.clone(), rest, found).await?;
         }
-        let wrong = |e: glob::PatternError| Error::invalid(format!("'{part}' is no pattern of files: {}", e.msg));
+        let wrong = |e: glob::PatternError| Error::invalid(format!("'{part}' is not a valid file pattern: {}", e.msg));
         let pattern = Pattern::new(if *part == "**" { "*" } else { part }).map_err(wrong)?;
         for entry in storage.list(&folder).await? {
             let path = entry.path.trim_end_matches('/');

@@ -54,9 +54,9 @@ pub(crate) async fn open(
     let Some(first) = places.first() else { return Err(Error::not_found("there is no such file")) };
     let format = call.options.format.or_else(|| FileFormat::of_path(&first.path));
     let format = format.ok_or_else(|| {
-        Error::invalid("the name of the file does not tell its format")
+        Error::invalid("the format of the file is not known from its name")
             .with("file", &first.uri)
-            .with_hint("say it: (FORMAT csv), or read_csv('…')")
+            .with_hint("give it: (FORMAT csv), or read_csv('…')")
     })?;
     match format {
         FileFormat::Parquet => listed(context, &places, Arc::new(ParquetFormat::default())).await,
@@ -92,7 +92,7 @@ async fn listed(
     let schemas: Vec<SchemaRef> = schemas.buffered(AT_ONCE).try_collect().await?;
     let plain = |schema: &SchemaRef| Schema::new(schema.fields().clone());
     let schema = Schema::try_merge(schemas.iter().map(plain))
-        .map_err(|e| Error::invalid("the files have columns of one name and several types").with_source(e))?;
+        .map_err(|e| Error::invalid("the files have a column of the same name with different types").with_source(e))?;
     let config =
         ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(Arc::new(schema));
     Ok(Arc::new(ListingTable::try_new(config).map_err(ours)?))
@@ -100,7 +100,7 @@ async fn listed(
 
 /// The place as DataFusion knows it, its store registered.
 fn url(context: &SessionContext, place: &Place) -> Result<ListingTableUrl> {
-    let internal = || Error::internal("a path is no URL").with("file", &place.uri);
+    let internal = || Error::internal("a path is not a URL").with("file", &place.uri);
     let host = if place.store.is_empty() { "local" } else { &place.store };
     let mut url = Url::parse(&format!("{FILES}://{host}/")).map_err(|_| internal())?;
     context.register_object_store(&url, Arc::new(Readable::new(Arc::clone(&place.storage))));

@@ -104,7 +104,7 @@ pub(super) fn typed(texts: &StringArray, field: &DataField) -> Result<ArrayRef, 
     };
     if !field.data_type.nullable && texts.null_count() > 0 {
         let row = (0..texts.len()).find(|row| texts.is_null(*row)).unwrap_or_default();
-        return Err((row, Error::invalid("the column takes no null").with("column", &field.name)));
+        return Err((row, Error::invalid("the column is NOT NULL").with("column", &field.name)));
     }
     match to {
         ArrowType::Utf8 => return Ok(Arc::new(texts.clone())),

@@ -38,9 +38,9 @@ pub(crate) async fn write(
     mut rows: BatchStream,
 ) -> Result<u64> {
     let format = options.format.or_else(|| FileFormat::of_path(path)).ok_or_else(|| {
-        Error::invalid("the name of the file does not tell its format")
+        Error::invalid("the format of the file is not known from its name")
             .with("path", path)
-            .with_hint("say it: COPY … TO '…' (FORMAT parquet), csv or json")
+            .with_hint("give it: COPY … TO '…' (FORMAT parquet), csv or json")
     })?;
     let buffer = Buffer::default();
     let mut encoder = Encoder::new(format, options, path, &schema, buffer.clone())?;
@@ -280,7 +280,7 @@ fn encoded(error: parquet::errors::ParquetError) -> Error {
 }
 
 fn properties(options: &FileOptions) -> Result<WriterProperties> {
-    let wrong = |_| Error::invalid("option compression_level has no such value");
+    let wrong = |_| Error::invalid("the value of option compression_level is out of range");
     let level = options.level;
     let compression = match options.compression.as_deref() {
         None | Some("auto" | "zstd") => Compression::ZSTD(ZstdLevel::try_new(level.unwrap_or(3)).map_err(wrong)?),

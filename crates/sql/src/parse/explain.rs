@@ -97,7 +97,7 @@ pub(crate) fn explainable(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Other(_) => Ok(()),
         _ => {
-            Err(Error::unsupported("EXPLAIN of a statement that is no query")
+            Err(Error::unsupported("EXPLAIN of a statement that is not a query")
                 .with_hint("explain the query of its rows"))
         }
     }

@@ -1,7 +1,7 @@
 //! Where in the text of a statement something is, and showing it: the line, with a caret under the place.
 
 use datafusion::sql::sqlparser::parser::ParserError;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 use linn::Error;
 
 use super::cursor::DEPTH;
@@ -66,8 +66,20 @@ pub(crate) fn spaced(message: &str) -> String {
     }
 }
 
-/// What the library's parser refused, in our words.
-pub(crate) fn refused(error: &ParserError) -> Error {
+/// What the library's parser refused, in our words; `tokens` are those it was given, whose end it does not place.
+pub(crate) fn refused(error: &ParserError, tokens: &[TokenWithSpan]) -> Error {
+    let refused = in_words(error);
+    let last = tokens.iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_) | Token::EOF));
+    match last {
+        Some(last) if refused.message().ends_with(AT_THE_END) => at(refused, last.span.end),
+        _ => refused,
+    }
+}
+
+/// How a message ends about a statement that is cut short.
+const AT_THE_END: &str = "found the end of the statement";
+
+fn in_words(error: &ParserError) -> Error {
     match error {
         ParserError::RecursionLimitExceeded => {
             Error::invalid(format!("SQL: the statement is nested more than {DEPTH} deep"))
@@ -75,7 +87,7 @@ pub(crate) fn refused(error: &ParserError) -> Error {
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => {
             let (text, place) = unplaced(text);
             let text = match text.strip_prefix("Expected: ").and_then(|rest| rest.split_once(", found: ")) {
-                Some((wanted, "EOF")) => format!("expected {wanted}, found the end of the statement"),
+                Some((wanted, "EOF")) => format!("expected {wanted}, {AT_THE_END}"),
                 Some((wanted, found)) if found.starts_with('\'') => format!("expected {wanted}, found {found}"),
                 Some((wanted, found)) => format!("expected {wanted}, found \"{found}\""),
                 None => spaced(text),

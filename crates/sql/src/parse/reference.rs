@@ -138,7 +138,7 @@ fn time(tokens: &[TokenWithSpan], cursor: &Cursor<'_>) -> Result<(&'static str, 
         return Err(cursor.expected("a point in time"));
     }
     let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens.to_vec());
-    let expression = parser.parse_expr().map_err(|e| refused(&e))?;
+    let expression = parser.parse_expr().map_err(|e| refused(&e, tokens))?;
     // Words behind it, such as an alias, are not part of it.
     let taken = parser.index();
     let key_value = match &expression {

@@ -16,10 +16,10 @@ pub(super) async fn run(session: &Session, table: &[String], columns: Analyzed) 
     };
     Ok(Output::done(match table.analyze(columns).await? {
         Some(found) => format!(
-            "{} rows analyzed, {} columns",
+            "Analyzed {} rows and {} columns.",
             found.merged_record_count.unwrap_or_default(),
             found.col_stats.0.len()
         ),
-        None => "the table is empty; nothing was analyzed".to_owned(),
+        None => "The table is empty; nothing was analyzed.".to_owned(),
     }))
 }

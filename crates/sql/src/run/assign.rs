@@ -33,14 +33,14 @@ pub(super) fn assign(column: &ArrayRef, field: &DataField, to: &Arrow) -> Result
     let bare = field.data_type.clone().with_nullable(true);
     let named = |error: Error| error.with("column", &field.name);
     if !assignable(from, to) {
-        let error = Error::invalid(format!("a value of type {} does not become {bare} by itself", sql_type(from)));
+        let error = Error::invalid(format!("a value of type {} is not converted to {bare} implicitly", sql_type(from)));
         return Err(named(error).with_hint(format!("write CAST(… AS {bare})")));
     }
     let lost = |at: usize, values: &dyn Array| {
         let value = array_value_to_string(values, at).unwrap_or_default();
         let value = if is_text(values.data_type()) { format!("'{value}'") } else { value };
         named(Error::invalid(format!("value {value} does not fit {bare}")))
-            .with_hint(format!("write CAST(… AS {bare}), or round(…), where digits may be lost"))
+            .with_hint(format!("write CAST(… AS {bare}), or round(…), if losing digits is fine"))
     };
     let column = &without_finer(column, to)?;
     let cast = match cast_with_options(column, to, &STRICT) {

@@ -118,7 +118,7 @@ struct OwnCast {
 impl OwnCast {
     fn cast(&self, values: &ArrayRef) -> Result<ArrayRef> {
         let options = CastOptions { safe: self.safe, ..CastOptions::default() };
-        let invalid = |e| Error::invalid(format!("SQL: a value does not become {}", self.to)).with_source(e);
+        let invalid = |e| Error::invalid(format!("SQL: a value cannot be cast to {}", self.to)).with_source(e);
         if can_cast_types(values.data_type(), &self.arrow) {
             // A cast to a coarser unit cuts toward 1970.
             let mut values = without_finer(values, &self.arrow)?;

@@ -42,13 +42,13 @@ pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOpt
         let condition = delete.selection.as_ref();
         let chosen = Chosen { table: &table, name: &name, columns: None, condition };
         let deleted = replace(session, chosen, options).await?;
-        return Ok(Output::wrote(deleted, format!("deleted from {}", table.name())));
+        return Ok(Output::wrote("Deleted", deleted, format!("from {}", table.name())));
     }
     effect::deletes(&table)?;
     let columns = effect::deleted_columns(&table);
     let written =
         rewrite(session, &table, &name, &columns, delete.selection.as_ref(), RowKind::Delete, options).await?;
-    Ok(Output::wrote(written, format!("deleted from {}", table.name())))
+    Ok(Output::wrote("Deleted", written, format!("from {}", table.name())))
 }
 
 pub(super) async fn update(session: &Session, update: Update, options: &TableOptions) -> Result<Output> {
@@ -76,7 +76,7 @@ pub(super) async fn update(session: &Session, update: Update, options: &TableOpt
             replace(session, chosen, options).await?
         }
     };
-    Ok(Output::wrote(written, format!("updated in {}", table.name())))
+    Ok(Output::wrote("Updated", written, format!("in {}", table.name())))
 }
 
 /// The assigned columns and their expressions. Keys cannot be assigned: that would be another row.

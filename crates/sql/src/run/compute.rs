@@ -43,7 +43,7 @@ async fn point(session: &Session, text: &str) -> Result<(&'static str, String)> 
     let batches = frame.collect().await.map_err(ours)?;
     let column = batches.first().and_then(|batch| batch.columns().first());
     let column = column.filter(|column| column.len() == 1);
-    let column = column.ok_or_else(|| Error::invalid("the expression does not give one value"))?;
+    let column = column.ok_or_else(|| Error::invalid("the expression does not return a single value"))?;
     if column.is_null(0) {
         return Err(Error::invalid("the point in time is null"));
     }
@@ -67,6 +67,10 @@ async fn point(session: &Session, text: &str) -> Result<(&'static str, String)> 
             ("scan.timestamp", cast(column, &DataType::Utf8)?.as_string::<i32>().value(0).to_owned())
         }
         kind if kind.is_integer() => ("scan.timestamp-millis", number(column)?.to_string()),
-        _ => return Err(Error::invalid("the expression gives no timestamp, date, text or number of milliseconds")),
+        _ => {
+            return Err(Error::invalid(
+                "the expression does not return a timestamp, date, text or number of milliseconds",
+            ));
+        }
     })
 }

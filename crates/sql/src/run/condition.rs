@@ -19,7 +19,7 @@ pub(crate) async fn condition(session: &Session, table: &Identifier, text: &str)
     // On a line of its own, so that a comment at its end hides nothing.
     let mut statements = split(&format!("SELECT * FROM {name} WHERE (\n{text}\n)"))?;
     let (Some(tokens), true) = (statements.pop(), statements.is_empty()) else {
-        return Err(Error::invalid(format!("SQL: {text:?} is not one condition")));
+        return Err(Error::invalid(format!("SQL: {text:?} is not a single condition")));
     };
     let frame = frame(session, parse(tokens)?, &TableOptions::default()).await?;
     let (state, plan) = frame.into_parts();
@@ -27,7 +27,7 @@ pub(crate) async fn condition(session: &Session, table: &Identifier, text: &str)
     let schema = session.catalog().table(&table.base()).await?.schema().clone();
     let unsupported = || {
         Error::unsupported(format!("the condition {text:?} on changes"))
-            .with_hint("ask for what the columns of one row decide: no subqueries, no random numbers, no aggregates")
+            .with_hint("use a condition on the columns of one row, without subqueries, random functions or aggregates")
     };
     let mut parts = Vec::new();
     for filter in filters(plan).ok_or_else(unsupported)? {

@@ -62,9 +62,9 @@ pub(super) async fn from(
         columns => columns.iter().map(|name| named(fields, name)).collect::<Result<Vec<_>>>()?,
     };
     let format = options.format.or_else(|| FileFormat::of_path(path)).ok_or_else(|| {
-        Error::invalid("the name of the file does not tell its format")
+        Error::invalid("the format of the file is not known from its name")
             .with("path", path)
-            .with_hint("say it: COPY … FROM '…' (FORMAT csv)")
+            .with_hint("give it: COPY … FROM '…' (FORMAT csv)")
     })?;
     let look = FileOptions { format: Some(format), texts: true, sample: Some(1_000), ..options.clone() };
     let call = FileCall { paths: vec![path.to_owned()], options: look, name: "file".to_owned() };
@@ -100,7 +100,7 @@ fn targets<'f>(found: &[&str], wanted: &[&'f DataField], names: bool) -> Result<
                 let hint = did_you_mean(name, known).unwrap_or_else(|| {
                     format!("copy some of the columns: INSERT INTO … SELECT … FROM the file, without {name}")
                 });
-                Error::invalid("the file has a column that does not go to the table")
+                Error::invalid("the file has a column that the table does not have")
                     .with("column", name)
                     .with_hint(hint)
             })

@@ -14,30 +14,30 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
     match statement {
         Statement::CreateDatabase { name, if_not_exists } => {
             catalog.create_database(&name, if_not_exists).await?;
-            Ok(Output::done(format!("database {name} is there")))
+            Ok(Output::done(format!("Created database {name}.")))
         }
         Statement::DropDatabase { name, if_exists, cascade } => {
             catalog.drop_database(&name, if_exists, cascade).await?;
-            Ok(Output::done(format!("database {name} is gone")))
+            Ok(Output::done(format!("Dropped database {name}.")))
         }
         Statement::Use(name) => {
             // Listing fails when there is no such database.
             catalog.list_tables(&name).await?;
             session.set_database(&name);
-            Ok(Output::done(format!("now in database {name}")))
+            Ok(Output::done(format!("Using database {name}.")))
         }
         Statement::CreateTable { table, definition, if_not_exists } => {
             let id = session.identifier(&table)?;
             let slips = slips(definition.options.iter().map(|(key, _)| key));
             catalog.create_table(&id, *definition, if_not_exists).await?;
-            Ok(Output::done(format!("table {id} is there{slips}")))
+            Ok(Output::done(format!("Created table {id}.{slips}")))
         }
         Statement::CreateTableLike { table, model, options, if_not_exists } => {
             let id = session.identifier(&table)?;
             let model = catalog.table(&session.identifier(&model)?).await?;
             let definition = like(model.schema(), &options);
             catalog.create_table(&id, definition, if_not_exists).await?;
-            Ok(Output::done(format!("table {id} is there")))
+            Ok(Output::done(format!("Created table {id}.")))
         }
         Statement::AlterTable { table, changes } => {
             let id = session.identifier(&table)?;
@@ -46,7 +46,7 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
                 _ => None,
             }));
             catalog.alter_table(&id, changes).await?;
-            Ok(Output::done(format!("table {id} is changed{slips}")))
+            Ok(Output::done(format!("Altered table {id}.{slips}")))
         }
         Statement::RenameTable { table, to } => {
             let (from, mut to) = (session.identifier(&table)?, to);
@@ -55,22 +55,22 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
             }
             let to = session.identifier(&to)?;
             catalog.rename_table(&from, &to).await?;
-            Ok(Output::done(format!("table {from} is {to} now")))
+            Ok(Output::done(format!("Renamed table {from} to {to}.")))
         }
         Statement::DropTable { table, if_exists } => {
             let id = session.identifier(&table)?;
             catalog.drop_table(&id, if_exists).await?;
-            Ok(Output::done(format!("table {id} is gone")))
+            Ok(Output::done(format!("Dropped table {id}.")))
         }
         Statement::DropPartitions { table, partitions } => drop_partitions(session, &table, partitions).await,
         Statement::Truncate(table) => truncate(session, &table).await,
-        other => Err(linn::Error::internal(format!("{other:?} is no DDL"))),
+        other => Err(linn::Error::internal(format!("{other:?} is not a DDL statement"))),
     }
 }
 
-/// What to say of keys that look like slips; they are kept all the same, since other engines have options of their own.
+/// What to say of keys that look misspelled; they are kept all the same, since other engines have options of their own.
 fn slips<'k>(keys: impl Iterator<Item = &'k str>) -> String {
-    let slip = |key| Some(format!("; {key} is no option that Linn knows, did you mean {}?", similar_option(key)?));
+    let slip = |key| Some(format!(" Unknown option '{key}'; did you mean '{}'?", similar_option(key)?));
     keys.filter_map(slip).collect()
 }
 
@@ -89,14 +89,14 @@ async fn drop_partitions(session: &Session, table: &[String], specs: Vec<Partiti
     let id = session.identifier(table)?;
     let table = session.catalog().table(&id).await?;
     let outcome = table.committer(table.new_user()).drop_partitions(specs, i64::MAX).await?;
-    done(outcome, format!("partitions of {id} are dropped"))
+    done(outcome, format!("Dropped the partitions of {id}."))
 }
 
 async fn truncate(session: &Session, table: &[String]) -> Result<Output> {
     let id = session.identifier(table)?;
     let table = session.catalog().table(&id).await?;
     let outcome = table.committer(table.new_user()).truncate(i64::MAX).await?;
-    done(outcome, format!("table {id} is empty"))
+    done(outcome, format!("Truncated table {id}."))
 }
 
 fn done(outcome: CommitOutcome, message: String) -> Result<Output> {

@@ -38,10 +38,10 @@ pub(super) fn deletes(table: &Table) -> Result<()> {
             "make the table with 'aggregation.remove-record-on-delete' = 'true', or write -D records, which the functions take \
              back one by one"
         }
-        MergeEngine::FirstRow => "the first row of a key stays; drop partitions, or overwrite the table",
+        MergeEngine::FirstRow => "the first row of a key is kept; drop partitions, or overwrite the table",
     };
     let engine = options.merge_engine()?;
-    Err(refused(table, format!("deleting rows with merge engine {engine} as this table sets it"), hint))
+    Err(refused(table, format!("deleting rows with merge engine {engine} and the options of this table"), hint))
 }
 
 /// These columns can be set to other values.
@@ -51,7 +51,7 @@ pub(super) fn deletes(table: &Table) -> Result<()> {
 pub(super) fn updates<'a>(table: &Table, assigned: impl IntoIterator<Item = &'a str>) -> Result<()> {
     let schema = table.schema();
     if schema.options.merge_engine()? == MergeEngine::FirstRow {
-        return Err(refused(table, "updating rows with merge engine first-row", "the first row of a key stays"));
+        return Err(refused(table, "updating rows with merge engine first-row", "the first row of a key is kept"));
     }
     let assigned: Vec<&str> = assigned.into_iter().collect();
     for field in schema.fields.iter().filter(|field| !schema.primary_keys.contains(&field.name)) {
@@ -62,7 +62,7 @@ pub(super) fn updates<'a>(table: &Table, assigned: impl IntoIterator<Item = &'a 
             return Err(refused(
                 table,
                 format!("updating a column with aggregate function {function}"),
-                "an update would be merged with the value that is there: INSERT what is to be merged",
+                "an update would be merged with the existing value; INSERT the value to be merged instead",
             )
             .with("column", &field.name));
         }
@@ -70,7 +70,7 @@ pub(super) fn updates<'a>(table: &Table, assigned: impl IntoIterator<Item = &'a 
             return Err(refused(
                 table,
                 format!("updating rows with a NOT NULL column that has aggregate function {function}"),
-                "its value would be merged once more: INSERT what is to be merged, or make the column nullable",
+                "its value would be merged a second time; INSERT the value to be merged instead, or make the column nullable",
             )
             .with("column", &field.name));
         }
@@ -130,5 +130,5 @@ pub(super) fn removes(table: &Table, rows: &RecordBatch) -> Result<()> {
         return Ok(());
     }
     let hint = "write a -D record of the key with a value in one of them";
-    Err(refused(table, format!("deleting rows whose sequence group ({names}) has no value to delete by"), hint))
+    Err(refused(table, format!("deleting rows without a value in the sequence group ({names})"), hint))
 }

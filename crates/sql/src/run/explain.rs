@@ -59,7 +59,7 @@ pub(super) async fn explain(
 pub(super) async fn describe(session: &Session, query: Vec<TokenWithSpan>, options: &TableOptions) -> Result<Output> {
     let ast = parse(query)?;
     if !matches!(ast, Ast::Query(_)) {
-        return Err(Error::unsupported("DESCRIBE of a statement that is no query"));
+        return Err(Error::unsupported("DESCRIBE of a statement that is not a query"));
     }
     let frame = frame(session, ast, options).await?;
     let fields = frame.schema().fields();

@@ -55,7 +55,7 @@ async fn library(name: &str) -> Result<Arc<dyn TableProvider>> {
     let list = MemoryCatalogProviderList::new();
     let provider = InformationSchemaProvider::new(Arc::new(list));
     let table = provider.table(name).await.map_err(ours)?;
-    table.ok_or_else(|| Error::internal(format!("{NAME}.{name} is not there")))
+    table.ok_or_else(|| Error::internal(format!("{NAME}.{name} does not exist")))
 }
 
 fn text(name: &str, nullable: bool) -> Field {

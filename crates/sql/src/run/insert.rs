@@ -55,7 +55,7 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
         return overwrite(&table, &insert.partition, shaped.boxed()).await.context("table", table.name());
     }
     let written = write(&table, shaped.boxed()).await?;
-    Ok(Output::wrote(written, format!("inserted into {}", table.name())))
+    Ok(Output::wrote("Inserted", written, format!("into {}", table.name())))
 }
 
 /// Whether this is `INSERT INTO t DEFAULT VALUES`.
@@ -74,8 +74,8 @@ pub(super) async fn create_table_as(
 ) -> Result<Output> {
     let id = session.identifier(parts)?;
     match session.catalog().table(&id).await {
-        Ok(_) if if_not_exists => return Ok(Output::done(format!("table {id} was there already"))),
-        Ok(_) => return Err(Error::already_exists("the table is there already").with("table", &id)),
+        Ok(_) if if_not_exists => return Ok(Output::done(format!("Table {id} already exists; nothing was done."))),
+        Ok(_) => return Err(Error::already_exists("the table exists already").with("table", &id)),
         Err(e) if e.kind() == ErrorKind::NotFound => {}
         Err(e) => return Err(e),
     }
@@ -94,7 +94,7 @@ pub(super) async fn create_table_as(
             return Err(e);
         }
     };
-    Ok(Output::Done { message: format!("table {id} is there with {written} rows"), rows: Some(written) })
+    Ok(Output::filled(format!("Created table {id}"), written))
 }
 
 /// Writes the rows of a query into a new table.
@@ -140,7 +140,7 @@ pub(super) fn sources(
     }
     for (name, _) in partition {
         if !table.schema().partition_keys.contains(name) {
-            return mistake("PARTITION names a column that is no partition column", name);
+            return mistake("PARTITION names a column that is not a partition column", name);
         }
         if columns.contains(name) {
             return mistake("the column has a value from PARTITION already", name);
@@ -182,7 +182,7 @@ fn shape(batch: &RecordBatch, sources: &[Source], fields: &[DataField]) -> Resul
 fn checked(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     for (field, column) in schema.fields().iter().zip(&columns) {
         if !field.is_nullable() && column.null_count() > 0 {
-            return Err(Error::invalid("the column takes no null")
+            return Err(Error::invalid("the column is NOT NULL")
                 .with("column", field.name())
                 .with_hint("give it a value, or leave out the rows that have none"));
         }
@@ -238,7 +238,7 @@ pub(super) async fn seal(
     }
     finish(outcome)?;
     if let Err(e) = table.enlarge(&growth).await {
-        tracing::warn!(table = table.name(), error = %e, "the rows are there, but their partitions got no more buckets");
+        tracing::warn!(table = table.name(), error = %e, "the rows are committed, but the number of buckets of their partitions could not be increased");
     }
     Ok(())
 }
@@ -273,7 +273,7 @@ async fn overwrite(table: &Table, partition: &PartitionValues, rows: Rows) -> Re
     }
     finish(outcome)?;
     table.show_level_0(&partitions).await?;
-    Ok(Output::Done { message: format!("{written} rows overwrite {}", table.name()), rows: Some(written) })
+    Ok(Output::overwrote(written, table.name()))
 }
 
 /// Writes all rows; when that fails the writer's files go.
@@ -304,14 +304,13 @@ pub(super) fn finish(outcome: CommitOutcome) -> Result<()> {
     match outcome {
         CommitOutcome::Committed(_) => Ok(()),
         CommitOutcome::CompactionLost { why, .. } => {
-            tracing::warn!("the rows are in, a compaction that came with them is not: {why}");
+            tracing::warn!("the rows are committed, but the compaction committed with them is not: {why}");
             Ok(())
         }
         CommitOutcome::Conflict(why) => Err(Error::conflict(format!("another commit came first: {why}"))
-            .with_hint("run the statement again, after what the reason asks for, if it does")),
+            .with_hint("run the statement again, after doing what the reason asks for, if anything")),
         CommitOutcome::Unknown(why) => {
-            Err(Error::unknown_outcome(why)
-                .with_hint("look at the latest snapshots before you run the statement again"))
+            Err(Error::unknown_outcome(why).with_hint("check the latest snapshots before running the statement again"))
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) async fn of_table(
 ) -> Result<Output> {
     let Some(last) = table.last_mut() else { return Err(Error::internal("a table without a name")) };
     if session.identifier(std::slice::from_ref(&*last))?.system.is_some() {
-        return Err(Error::invalid("this is a system table, where a table is needed").with("table", &*last));
+        return Err(Error::invalid("this is a system table, not a table").with("table", &*last));
     }
     *last = format!("{last}${system}");
     let name: Vec<String> = table.iter().map(|part| quoted(part)).collect();

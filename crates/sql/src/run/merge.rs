@@ -68,7 +68,7 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
             place::change(&table, placed, "MERGE", changes.boxed()).await?
         }
     };
-    Ok(Output::wrote(written, format!("merged into {}", table.name())))
+    Ok(Output::wrote("Merged", written, format!("into {}", table.name())))
 }
 
 struct Names {
@@ -246,7 +246,7 @@ fn chosen(batch: &RecordBatch) -> Result<RecordBatch> {
     let batch = filter_record_batch(batch, &chosen)?;
     let matches = cast(batch.column(1), &DataType::Int64)?;
     if max(matches.as_primitive::<Int64Type>()).is_some_and(|most| most > 1) {
-        return Err(Error::invalid("MERGE matches one row of the target with several rows of the source")
+        return Err(Error::invalid("MERGE matches a row of the target with several rows of the source")
             .with_hint("make the source unique in the columns of ON"));
     }
     Ok(batch)
@@ -261,7 +261,7 @@ struct Acted {
 /// What the actions make of chosen rows.
 fn act(batch: &RecordBatch, fields: &[DataField], kinds: &[RowKind]) -> Result<Acted> {
     let actions = batch.column(0).as_any().downcast_ref::<Int32Array>();
-    let actions = actions.ok_or_else(|| Error::internal("the action is no INT"))?;
+    let actions = actions.ok_or_else(|| Error::internal("the action is not an INT"))?;
     let kinds: Int8Array = actions
         .values()
         .iter()

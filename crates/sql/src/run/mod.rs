@@ -110,7 +110,7 @@ pub(crate) async fn run(session: &Session, statement: Statement, options: &Table
         | Statement::ShowPartitions(_)
         | Statement::Describe(_)) => Box::pin(show::run(session, asked)).await,
         Statement::Replacing(inner) => Box::pin(replace::replace(session, *inner, options)).await,
-        Statement::Temporary(inner) => Err(linn::Error::internal(format!("{inner:?} makes no table"))),
+        Statement::Temporary(inner) => Err(linn::Error::internal(format!("{inner:?} does not create a table"))),
         Statement::CreateView(new) => Box::pin(view::create(session, new)).await,
         Statement::DropView { name, if_exists } => view::drop_view(session, &name, if_exists),
         Statement::CopyTo { query, path, options: given } => {

@@ -92,7 +92,7 @@ async fn prepare(
 
 /// Marks the rows at these places: columns file and position.
 fn mark(placed: &PlacedTable, deletion: &mut RowDeletion, places: &RecordBatch) -> Result<()> {
-    let wrong = || Error::internal("the place of a row is no pair of numbers");
+    let wrong = || Error::internal("the place of a row is not a pair of numbers");
     let (Some(files), Some(positions)) = (places.columns().first(), places.columns().get(1)) else {
         return Err(wrong());
     };

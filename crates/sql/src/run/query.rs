@@ -78,8 +78,8 @@ fn first_words(text: &str) -> String {
 /// Parses one statement with the library's parser.
 pub(in crate::run) fn parse(tokens: Vec<TokenWithSpan>) -> Result<Ast> {
     let tokens = with_types(&with_select(&tokens));
-    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens);
-    let mut ast = parser.parse_statement().map_err(|e| refused(&e))?;
+    let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens_with_locations(tokens.clone());
+    let mut ast = parser.parse_statement().map_err(|e| refused(&e, &tokens))?;
     title::entitle(&mut ast);
     let rest = parser.next_token();
     match rest.token {

@@ -19,7 +19,7 @@ fn renamed(statement: Statement, to: &[String]) -> Result<Statement> {
         Statement::CreateTableLike { model, options, .. } => {
             Statement::CreateTableLike { table: to.to_vec(), model, options, if_not_exists: false }
         }
-        other => return Err(Error::internal(format!("{other:?} makes no table"))),
+        other => return Err(Error::internal(format!("{other:?} does not create a table"))),
     })
 }
 
@@ -28,7 +28,7 @@ fn target(statement: &Statement) -> Result<(&[String], bool)> {
         Statement::CreateTable { table, if_not_exists, .. }
         | Statement::CreateTableAs { table, if_not_exists, .. }
         | Statement::CreateTableLike { table, if_not_exists, .. } => Ok((table, *if_not_exists)),
-        other => Err(Error::internal(format!("{other:?} makes no table"))),
+        other => Err(Error::internal(format!("{other:?} does not create a table"))),
     }
 }
 

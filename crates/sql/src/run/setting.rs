@@ -46,9 +46,9 @@ pub(super) fn prepare(
 ) -> Result<Output> {
     let mut prepared = session.prepared().write().unwrap_or_else(PoisonError::into_inner);
     if prepared.contains_key(&name) {
-        return Err(Error::already_exists("there is a prepared statement of this name")
+        return Err(Error::already_exists("a prepared statement of this name exists already")
             .with("statement", &name)
-            .with_hint(format!("DEALLOCATE {name} forgets it")));
+            .with_hint(format!("DEALLOCATE {name} deletes it")));
     }
     if matches!(crate::parse::parse(&statement)?, Statement::Execute { .. } | Statement::Prepare { .. }) {
         return Err(Error::invalid("a prepared statement is not PREPARE or EXECUTE").with("statement", name));
@@ -70,10 +70,10 @@ pub(crate) fn executed(session: &Session, tokens: &[TokenWithSpan]) -> Result<Op
     let Some(prepared) = prepared else { return Err(missing(session, &name)) };
     for argument in &arguments {
         let mut parser = Parser::new(&DIALECT).with_recursion_limit(DEPTH).with_tokens_with_locations(argument.clone());
-        parser.parse_expr().map_err(|e| refused(&e))?;
+        parser.parse_expr().map_err(|e| refused(&e, argument))?;
         let rest = parser.next_token();
         if rest.token != Token::EOF {
-            return Err(crate::parse::at(Error::invalid("SQL: a value is one expression"), rest.span.start));
+            return Err(crate::parse::at(Error::invalid("SQL: a value must be a single expression"), rest.span.start));
         }
     }
     bound(&name, &prepared, &arguments).map(Some)
@@ -95,8 +95,8 @@ fn bound(name: &str, prepared: &Prepared, arguments: &[Vec<TokenWithSpan>]) -> R
             Token::Placeholder(text) => match text.strip_prefix('$').and_then(|number| number.parse::<usize>().ok()) {
                 Some(place) if place > 0 => place,
                 _ => {
-                    return Err(Error::unsupported(format!("the place {text} of a prepared statement"))
-                        .with_hint("places are $1, $2 and so on, or ?"));
+                    return Err(Error::unsupported(format!("the parameter {text} of a prepared statement"))
+                        .with_hint("parameters are $1, $2 and so on, or ?"));
                 }
             },
             _ => {

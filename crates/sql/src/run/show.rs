@@ -51,7 +51,7 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
                 return rows(&["statement"], [vec![sql]]);
             }
             if let Some(system) = &id.system {
-                return Err(Error::invalid(format!("{system} is a system table, which no statement creates"))
+                return Err(Error::invalid(format!("{system} is a system table and has no CREATE statement"))
                     .with("table", &id)
                     .with_hint(format!("DESCRIBE {id} shows its columns")));
             }
@@ -64,7 +64,7 @@ pub(super) async fn run(session: &Session, statement: Statement) -> Result<Outpu
             rows(&["partition"], [table.scan().partition_names().await?])
         }
         Statement::Describe(parts) => describe(session, &parts).await,
-        other => Err(linn::Error::internal(format!("{other:?} shows nothing"))),
+        other => Err(linn::Error::internal(format!("{other:?} has no output"))),
     }
 }
 

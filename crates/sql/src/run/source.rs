@@ -88,7 +88,7 @@ impl Place<'_> {
         Box::pin(async move {
             if self.depth >= DEPTH {
                 let error = Error::invalid(format!("views are nested more than {DEPTH} deep")).with("view", &name);
-                return Err(error.with_hint("does the view name itself?"));
+                return Err(error.with_hint("check whether the view refers to itself"));
             }
             let within: Result<_> = async {
                 let (tokens, mut options) = mark(&view.query)?;

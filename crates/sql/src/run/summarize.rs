@@ -31,7 +31,7 @@ pub(super) async fn summarize(session: &Session, query: Vec<TokenWithSpan>, opti
     let frame = frame(session, ast, options).await?;
     let fields: Vec<Arc<Field>> = frame.schema().fields().iter().cloned().collect();
     if fields.is_empty() {
-        return Err(Error::invalid("there are no columns"));
+        return Err(Error::invalid("the query has no columns"));
     }
     let row = measured(frame, &fields).await?;
     let batch = turned(&row, &fields)?;

@@ -14,7 +14,7 @@ pub(super) async fn create(session: &Session, new: NewView) -> Result<Output> {
     let name = own_name(&new)?;
     let there = session.temporary().view(&name).is_some();
     if there && new.if_not_exists && !new.replace {
-        return Ok(Output::done(format!("View {name} exists already.")));
+        return Ok(Output::done(format!("View {name} already exists; nothing was done.")));
     }
     let query = renamed(&name, &new.columns, new.query);
     let (tokens, mut options) = mark(&query)?;
@@ -24,7 +24,7 @@ pub(super) async fn create(session: &Session, new: NewView) -> Result<Output> {
         return Err(Error::invalid("a view needs a query").with("view", &name));
     }
     if names(&ast, &options).iter().any(|parts| *parts == [name.clone()]) {
-        return Err(Error::invalid("the view would name itself")
+        return Err(Error::invalid("the view would refer to itself")
             .with("view", &name)
             .with_hint("name a table of the same name with its database"));
     }
@@ -47,7 +47,7 @@ fn own_name(new: &NewView) -> Result<String> {
     }
     linn::Identifier::new(TEMPORARY, name)?;
     if name.contains('$') {
-        return Err(Error::invalid("the name of a view has no '$'").with("view", name));
+        return Err(Error::invalid("the name of a view cannot contain '$'").with("view", name));
     }
     Ok(name.clone())
 }
@@ -79,7 +79,7 @@ pub(super) fn drop_view(session: &Session, parts: &[String], if_exists: bool) ->
         return Ok(Output::done(format!("Dropped view {name}.")));
     }
     if if_exists {
-        return Ok(Output::done(format!("View {name} does not exist.")));
+        return Ok(Output::done(format!("View {name} does not exist; nothing was done.")));
     }
     let views = session.temporary().views();
     let error = Error::not_found("there is no such view").with("view", name);

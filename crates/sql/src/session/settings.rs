@@ -246,9 +246,11 @@ impl Settings {
     pub(crate) fn writable(&self, id: &Identifier) -> Result<()> {
         let options = self.of(id, None).unwrap_or_default();
         match options.iter().find(|(key, _)| READS.iter().any(|begin| key.starts_with(begin))) {
-            Some((key, _)) => Err(Error::invalid(format!("the setting '{key}' lets the table be read as it was"))
-                .with("table", id)
-                .with_hint(format!("RESET '{key}' before rows are changed"))),
+            Some((key, _)) => {
+                Err(Error::invalid(format!("the setting '{key}' makes queries read an older state of the table"))
+                    .with("table", id)
+                    .with_hint(format!("RESET '{key}' before rows are changed")))
+            }
             None => Ok(()),
         }
     }

@@ -70,10 +70,10 @@ impl WithTemporary {
     /// Makes a view, in place of one of that name if `replace`.
     ///
     /// # Errors
-    /// `AlreadyExists` when there is a table or view of that name.
+    /// `AlreadyExists` when a table or view of that name exists.
     pub(crate) fn put_view(&self, name: &str, view: View, replace: bool) -> Result<()> {
         if self.tables.read().unwrap_or_else(PoisonError::into_inner).contains(name) {
-            return Err(Error::already_exists("there is a temporary table of this name").with("view", name));
+            return Err(Error::already_exists("a temporary table of this name exists already").with("view", name));
         }
         let mut views = self.views.write().unwrap_or_else(PoisonError::into_inner);
         if !replace && views.contains_key(name) {
@@ -96,14 +96,14 @@ impl WithTemporary {
             return Ok(&*self.base);
         }
         if !create {
-            let own = self.own.get().ok_or_else(|| Error::not_found("there are no temporary tables"))?;
+            let own = self.own.get().ok_or_else(|| Error::not_found("the session has no temporary tables"))?;
             return Ok(&own.catalog);
         }
         let own = self.own.get_or_try_init(|| async {
             let folder = tempfile::Builder::new()
                 .prefix("linn-temporary-")
                 .tempdir()
-                .map_err(|e| Error::unavailable("no folder for temporary tables can be made").with_source(e))?;
+                .map_err(|e| Error::unavailable("the folder for temporary tables cannot be created").with_source(e))?;
             let place = folder.path().to_str().ok_or_else(|| Error::invalid("the temporary folder is not UTF-8"))?;
             let env = Env::system(open(&format!("file:{place}"), &Options::new())?)?;
             let catalog = FilesystemCatalog::new(env, Options::new());
@@ -116,7 +116,7 @@ impl WithTemporary {
     /// Fails when a name is that of a view, where a table is needed.
     fn no_view(&self, id: &Identifier) -> Result<()> {
         if id.database == TEMPORARY && self.view(&id.table).is_some() {
-            return Err(Error::invalid("this is a view, where a table is needed").with("view", &id.table));
+            return Err(Error::invalid("this is a view, not a table").with("view", &id.table));
         }
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Catalog for WithTemporary {
 
     async fn create_table(&self, id: &Identifier, definition: NewTable, if_not_exists: bool) -> Result<()> {
         if id.database == TEMPORARY && self.view(&id.table).is_some() {
-            return Err(Error::already_exists("there is a temporary view of this name").with("table", &id.table));
+            return Err(Error::already_exists("a temporary view of this name exists already").with("table", &id.table));
         }
         self.of(&id.database, true).await?.create_table(id, definition, if_not_exists).await?;
         self.note(id, true);

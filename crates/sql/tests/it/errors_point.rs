@@ -22,6 +22,8 @@ async fn at_a_line_and_a_column() {
     pointed(&s, "CREATE TABLE t (a INT", "line 1, column 22", &format!("{}^", " ".repeat(21))).await;
     pointed(&s, "DROP TABLE )", "line 1, column 12", "           ^").await;
     pointed(&s, "SELECT 'open", "line 1, column 8", "       ^").await;
+    pointed(&s, "SELECT id FROM", "line 1, column 15", &format!("{}^", " ".repeat(14))).await;
+    pointed(&s, "SELECT id +\n  ", "line 1, column 12", &format!("{}^", " ".repeat(11))).await;
     pointed(&s, "SELECT nothing FROM orders", "line 1, column 8", "       ^").await;
     pointed(&s, "SELECT *\nFROM\n  nothing", "line 3, column 3", "  ^").await;
     pointed(&s, "SELECT * FROM orders VERSION AS OF ,", "line 1, column 36", &format!("{}^", " ".repeat(35))).await;

@@ -190,7 +190,7 @@ fn leaks(actor: &Actor, needed: &BTreeSet<String>) {
 async fn there(actor: &Actor, snapshot: &Snapshot, files: &BTreeSet<String>) {
     for path in files {
         if actor.world().disk.stat(path).await.is_err() {
-            let what = format!("snapshot {} needs {path}, which is not there", snapshot.id);
+            let what = format!("snapshot {} needs {path}, which does not exist", snapshot.id);
             actor.world().violation(Broken::Dangling, what);
         }
     }

@@ -187,7 +187,7 @@ impl Store {
             Change::Create(path, bytes) if world.has(Hazard::H5) => {
                 // A store that looks first and writes then.
                 match world.disk.stat(&path).await {
-                    Ok(_) => Err(Error::already_exists("there is a file of this name").with("path", &path)),
+                    Ok(_) => Err(Error::already_exists("a file of this name exists already").with("path", &path)),
                     Err(_) => {
                         world.executor.sleep(world.draw(|random| random.random_range(0..30))).await;
                         let done = world.disk.put(&path, bytes.clone()).await;

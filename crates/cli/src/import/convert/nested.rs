@@ -91,7 +91,7 @@ impl Context<'_> {
     ) -> Result<(ArrayRef, Vec<Misfit>)> {
         let mut parts = match column.data_type() {
             ArrowType::Utf8 => self.read(column.as_string(), 1, &|text, cells| {
-                let elements = outline::elements(text).ok_or_else(|| "an array is wanted".to_owned())?;
+                let elements = outline::elements(text).ok_or_else(|| "expected an array".to_owned())?;
                 elements.map(|element| cells.push(0, element)).sum()
             }),
             ArrowType::List(_) => {
@@ -300,13 +300,13 @@ impl Context<'_> {
         places: &HashMap<&str, usize>,
     ) -> Result<Vec<Option<std::borrow::Cow<'t, str>>>, String> {
         let mut found = vec![None; places.len()];
-        for member in outline::members(text).ok_or_else(|| "an object is wanted".to_owned())? {
+        for member in outline::members(text).ok_or_else(|| "expected an object".to_owned())? {
             let (key, value) = member?;
             let key = super::super::chunk::named(&key);
             match places.get(key).and_then(|at| found.get_mut(*at)) {
                 Some(place) => *place = outline::cell(value)?,
                 None if self.unknown == Unknown::Ignored => {}
-                None => return Err(format!("there is no field {key:?} (--ignore-unknown leaves it out)")),
+                None => return Err(format!("the type has no field {key:?} (--ignore-unknown leaves it out)")),
             }
         }
         Ok(found)
@@ -365,7 +365,7 @@ fn map_entries(text: &str, cells: &mut Cells) -> Result<usize, String> {
         }
         return Ok(count);
     }
-    let wanted = || "an object, or an array of objects with \"key\" and \"value\", is wanted".to_owned();
+    let wanted = || "expected an object, or an array of objects with \"key\" and \"value\"".to_owned();
     let mut count = 0;
     for entry in outline::elements(text).ok_or_else(wanted)? {
         let (mut key, mut value) = (None, None);

@@ -41,7 +41,7 @@ pub(super) fn is_rescaled(from: &ArrowType, to: &ArrowType) -> bool {
 /// The same instants in another unit; null where they are out of its range, and for a time of day that a date has not.
 pub(super) fn rescale(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
     let (Some(from_unit), Some(to_unit)) = (unit_of(column.data_type()), unit_of(to)) else {
-        return Err(Error::internal("these are not times"));
+        return Err(Error::internal("the values are not times"));
     };
     let values: PrimitiveArray<Int64Type> = match column.data_type() {
         ArrowType::Date32 | ArrowType::Time32(_) => {
@@ -70,7 +70,7 @@ fn of_nanos(nanos: impl Iterator<Item = Option<i128>>, unit: i128, to: &ArrowTyp
                 TimeUnit::Nanosecond => stamped::<TimestampNanosecondType>(&values, zone.clone()),
             }
         }
-        other => return Err(Error::internal(format!("{other} is no unit of time"))),
+        other => return Err(Error::internal(format!("{other} is not a unit of time"))),
     })
 }
 
@@ -83,7 +83,7 @@ where
 
 /// Dates, times and timestamps from their text; null for other text.
 pub(super) fn read(text: &StringArray, to: &ArrowType) -> Result<ArrayRef> {
-    let unit = unit_of(to).ok_or_else(|| Error::internal("this is no unit of time"))?;
+    let unit = unit_of(to).ok_or_else(|| Error::internal("unknown unit of time"))?;
     let nanos: fn(&str) -> Option<i128> = match to {
         ArrowType::Time32(_) => clock,
         ArrowType::Date32 => date,

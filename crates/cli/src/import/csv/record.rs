@@ -100,7 +100,7 @@ impl<R: BufRead> Records<R> {
             let buffer = self.input.fill_buf().map_err(unreadable)?;
             if buffer.is_empty() {
                 if at == At::Quoted {
-                    record.fault = Some("a quoted field has no end");
+                    record.fault = Some("a quoted field is not closed");
                 }
                 if any {
                     record.end(matches!(at, At::Quoted | At::Closed));
@@ -128,7 +128,7 @@ impl<R: BufRead> Records<R> {
             }
             if record.text.len() > LONGEST {
                 return Err(linn::Error::invalid(format!("a row is longer than {} MiB", LONGEST >> 20))
-                    .with_hint("a quoted field without an end takes all that follows for its own"));
+                    .with_hint("a quoted field may not be closed"));
             }
         }
     }
@@ -218,7 +218,7 @@ mod tests {
             Records::new(text.as_bytes(), b',').read(&mut record).unwrap();
             record.fault
         };
-        assert_eq!(fault("a,\"b\nc"), Some("a quoted field has no end"));
+        assert_eq!(fault("a,\"b\nc"), Some("a quoted field is not closed"));
         assert_eq!(fault("\"a\"b,c\n"), Some("text follows the closing quote of a field"));
         assert_eq!(fault("a\"b\n"), None);
     }

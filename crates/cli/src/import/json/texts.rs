@@ -130,7 +130,7 @@ impl<R: BufRead> Texts<R> {
             self.input()?.consume(1);
             next = self.peek()?;
             if next == Some(b']') {
-                return Err(Error::invalid("a value is missing behind the last comma of the JSON array"));
+                return Err(Error::invalid("the JSON array ends with a comma"));
             }
         }
         if next == Some(b']') {
@@ -142,7 +142,7 @@ impl<R: BufRead> Texts<R> {
         let mut nesting = Nesting::default();
         match self.take(text, |byte| if nesting.ends_before(byte) { End::Before } else { End::Not })? {
             true => Ok(true),
-            false => Err(Error::invalid("the JSON array has no end")),
+            false => Err(Error::invalid("the JSON array is not closed")),
         }
     }
 
@@ -151,7 +151,7 @@ impl<R: BufRead> Texts<R> {
         if !collection {
             return match self.peek()? {
                 None => Ok(()),
-                Some(_) => Err(Error::invalid("something follows behind the JSON array")),
+                Some(_) => Err(Error::invalid("the input continues after the JSON array")),
             };
         }
         let mut rest = b"{\"features\":[]".to_vec();
@@ -202,7 +202,7 @@ impl<R: BufRead> Texts<R> {
 
 fn too_long() -> Error {
     Error::invalid(format!("a row is longer than {} MiB", LONGEST >> 20))
-        .with_hint("an object or array without an end takes all that follows for its own")
+        .with_hint("an object or array may not be closed")
 }
 
 /// The first line that is not blank, when all of it is there.

@@ -183,9 +183,8 @@ impl KeyIndex {
 }
 
 fn twice_there() -> Error {
-    Error::corrupt("the table has a key in two partitions").with_hint(
-        "two jobs may have written it at once; delete one of the rows with a job of the partition, or write the table anew",
-    )
+    Error::corrupt("the table has a key in two partitions")
+        .with_hint("two jobs may have written it concurrently; delete one of the rows, or rewrite the table")
 }
 
 #[cfg(test)]

@@ -73,9 +73,9 @@ async fn find(table: &Table, older_than: Option<i64>, behind: i64) -> Result<Orp
     let now = table.env().clock.now_millis();
     let older_than = older_than.unwrap_or(now.saturating_sub(AGE_MILLIS));
     if older_than >= now {
-        return Err(Error::invalid("only files from before now can be known to be unused")
+        return Err(Error::invalid("the time must be in the past")
             .with("table", table.name())
-            .with_hint("name a time in the past: files that are being written now are not in any snapshot yet"));
+            .with_hint("files that are being written now are not in any snapshot yet"));
     }
     all(table, older_than.saturating_sub(behind)).await
 }

@@ -50,7 +50,7 @@ pub(super) async fn spare(table: &Table, candidates: &mut HashMap<String, Doomed
             return Ok(read.len());
         }
     }
-    Err(Error::unavailable("the history of the table does not hold still").with("table", table.name()))
+    Err(Error::unavailable("the history of the table keeps changing").with("table", table.name()))
 }
 
 /// A branch, and whether its making came to its end.
@@ -62,7 +62,7 @@ struct Branch {
 /// What uses files of a branch and was not read yet. What is gone when it is read is not there at the next look.
 async fn users(Branch { table: branch, is_made }: &Branch, read: &HashSet<User>) -> Result<Vec<(User, Arc<Snapshot>)>> {
     if branch.branch().is_none() && !is_made {
-        return Err(Error::corrupt("the table has no schema, so what it uses is not known")
+        return Err(Error::corrupt("the table has no schema, so the files it uses are not known")
             .with("path", branch.schema_dir())
             .with_hint("`linn check` shows what is broken"));
     }

@@ -361,7 +361,7 @@ impl Times {
         let values = entries.columns().get(1).ok_or_else(|| Error::internal("map without values"))?;
         let rows = values.as_struct_opt().ok_or_else(|| Error::internal("map values are not rows"))?;
         let times = rows.column(time_position(rows.data_type(), name)?).as_string_opt::<i32>();
-        let times = times.ok_or_else(|| Error::internal("key time is no STRING"))?.clone();
+        let times = times.ok_or_else(|| Error::internal("the key time is not a STRING"))?.clone();
         Ok(Self { rows: values.nulls().cloned(), times })
     }
 }

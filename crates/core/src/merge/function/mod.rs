@@ -303,7 +303,7 @@ const NAMES: [&str; 21] = [
 
 /// The error of a function that cannot take a value back.
 fn no_retract(plan: &FunctionPlan) -> Error {
-    Error::invalid(format!("aggregate function {} cannot take back a value", plan.function))
+    Error::invalid(format!("aggregate function {} does not support retraction", plan.function))
         .with("column", &plan.field.name)
         .with_hint(format!("set 'fields.{}.ignore-retract' to 'true' to leave retractions out", plan.field.name))
 }

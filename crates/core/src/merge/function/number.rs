@@ -178,7 +178,7 @@ impl<A: Arithmetic> Number<A> {
         let data_type = field.data_type.clone().with_nullable(true);
         let ignore = format!("set 'fields.{}.ignore-retract' to 'true' to leave retractions out", field.name);
         let (what, hint) = match (self.operation, retract) {
-            (Operation::Product, true) => ("what is taken back does not divide the product".to_owned(), ignore),
+            (Operation::Product, true) => ("a retracted value does not divide the product".to_owned(), ignore),
             _ => (
                 format!("arithmetic overflow: the {function} does not fit into {data_type}"),
                 "alter the column to a wider type, or overwrite the rows".to_owned(),

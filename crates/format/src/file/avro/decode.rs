@@ -197,7 +197,7 @@ fn map(schema: &Schema, key: &DataType, value: &DataType, arrow: &ArrowType) -> 
                 let wanted = [DataField::new(0, "key", key.clone()), DataField::new(1, "value", value.clone())];
                 Ok(Values::Entries(offsets(), Box::new(Record::new(fields, &wanted, parts(arrow))?)))
             }
-            _ => Err(Error::corrupt("avro map is an array of something else than records")),
+            _ => Err(Error::corrupt("avro map is not an array of records")),
         },
         _ => Err(Error::corrupt("avro type is neither a map nor an array of entries")),
     }

@@ -44,8 +44,7 @@ pub(super) fn encode_wide(array: &ArrayRef) -> Result<ArrayRef> {
     for (row, value) in nanos.values().iter().enumerate() {
         let value = if nanos.is_null(row) { 0 } else { *value };
         let day = value.div_euclid(i128::from(NANOS_OF_DAY)) + i128::from(JULIAN_DAY_OF_EPOCH);
-        let day =
-            i32::try_from(day).map_err(|_| Error::unsupported("a timestamp millions of years away in parquet"))?;
+        let day = i32::try_from(day).map_err(|_| Error::unsupported("a parquet timestamp out of range"))?;
         // Below the nanoseconds of a day.
         bytes.extend_from_slice(&(value.rem_euclid(i128::from(NANOS_OF_DAY)) as i64).to_le_bytes());
         bytes.extend_from_slice(&day.to_le_bytes());

@@ -195,6 +195,6 @@ impl Options {
 
     pub(super) fn word<T>(&self, def: &OptionDef, from: impl Fn(&str) -> Option<T>) -> Result<T> {
         let word = self.choice(def)?;
-        from(word).ok_or_else(|| Error::internal(format!("option {:?} has no variant {word:?}", def.key)))
+        from(word).ok_or_else(|| Error::internal(format!("option {:?} does not take {word:?}", def.key)))
     }
 }

@@ -51,6 +51,6 @@ options! {
     );
     STREAMING_READ_SNAPSHOT_DELAY = (
         "streaming.read.snapshot.delay", Duration, None, [], false,
-        "How long streaming reads stay behind."
+        "How far streaming reads stay behind the latest snapshot."
     );
 }

@@ -73,7 +73,7 @@ options! {
     );
     PARTITION_TIMESTAMP_FORMAT_STRICT = (
         "partition.timestamp-format.strict", Bool, Some("false"), [], false,
-        "Refuse partition values that are no times."
+        "Refuse partition values that are not timestamps."
     );
     PARTITION_TIMESTAMP_FORMATTER = (
         "partition.timestamp-formatter", Text, None, [], false,

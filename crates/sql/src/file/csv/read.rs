@@ -85,7 +85,7 @@ fn places(names: &[String], wanted: &Wanted<'_>, header: bool, path: &str) -> Re
     let found = |name: &str| names.iter().position(|known| known == name);
     let strange = names.len() == wanted.fields.len() && wanted.fields.iter().all(|field| found(&field.name).is_none());
     let place = |&at: &usize| {
-        let field = wanted.fields.get(at).ok_or_else(|| Error::internal("a column of a file that is not there"))?;
+        let field = wanted.fields.get(at).ok_or_else(|| Error::internal("a column that the file does not have"))?;
         if !header || strange {
             return Ok(at);
         }

@@ -71,7 +71,11 @@ impl Shape {
                 (false, false, Some(guess)) => guess.kind(),
                 _ => Kind::Varchar(LONGEST),
             },
-            _ => return Err(Error::unsupported("values that are lists or objects here and something else there")),
+            _ => {
+                return Err(Error::unsupported(
+                    "values that are lists or objects in some rows and something else in others",
+                ));
+            }
         })
     }
 }
@@ -94,7 +98,7 @@ pub(in crate::file) fn infer(input: impl Read, path: &str, sample: Option<usize>
     for value in values.take(sample.unwrap_or(usize::MAX)) {
         let value = value.map_err(|e| Error::invalid("the file is not JSON").with("file", path).with_source(e))?;
         if !value.is_object() {
-            return Err(Error::invalid("a value of the file is no object").with("file", path));
+            return Err(Error::invalid("a value of the file is not an object").with("file", path));
         }
         all.see(&value);
     }

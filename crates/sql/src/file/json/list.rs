@@ -60,7 +60,7 @@ impl<R: Read> Read for Unlisted<R> {
         let read = self.input.read(buffer)?;
         for byte in buffer.iter_mut().take(read) {
             let Some(new) = self.next(*byte) else {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "there is more behind the end of the list"));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "the file continues after the end of the list"));
             };
             *byte = new;
         }
@@ -68,7 +68,7 @@ impl<R: Read> Read for Unlisted<R> {
             && !buffer.is_empty()
             && matches!(self.state, State::Inside(_) | State::Text(_) | State::Escaped(_))
         {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the list has no end"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the list is not closed"));
         }
         Ok(read)
     }

@@ -33,7 +33,7 @@ pub(super) fn replace(factor: &mut TableFactor) -> Result<()> {
         _ => String::new(),
     };
     let query = query(&format!("SELECT * FROM (SELECT * FROM {factor} {drawn}){alias}"))?;
-    let SetExpr::Select(select) = *query.body else { return Err(Error::internal("a sample is no SELECT")) };
+    let SetExpr::Select(select) = *query.body else { return Err(Error::internal("a sample is not a SELECT")) };
     match select.from.into_iter().next() {
         Some(table) => *factor = table.relation,
         None => return Err(Error::internal("a sample has no FROM")),
@@ -67,7 +67,7 @@ fn drawn(sample: &TableSample) -> Result<String> {
         Some(TableSampleUnit::Rows) if method => Err(unsupported("a number of rows by BERNOULLI or SYSTEM")),
         Some(TableSampleUnit::Rows) => {
             let rows: u64 =
-                number.parse().map_err(|_| Error::invalid(format!("SQL: {number} is no number of rows")))?;
+                number.parse().map_err(|_| Error::invalid(format!("SQL: {number} is not a number of rows")))?;
             Ok(format!("ORDER BY random() LIMIT {rows}"))
         }
         None if !method => Err(Error::invalid(format!("SQL: TABLESAMPLE ({number}) has no unit"))
@@ -85,6 +85,6 @@ pub(super) fn query(sql: &str) -> Result<Query> {
     let statement = Parser::new(&DIALECT).try_with_sql(sql).and_then(|mut parser| parser.parse_statement());
     match statement.map_err(invalid)? {
         Statement::Query(query) => Ok(*query),
-        _ => Err(Error::internal("a query that replaces a clause is none")),
+        _ => Err(Error::internal("a statement that replaces a clause is not a query")),
     }
 }

@@ -29,17 +29,17 @@ impl Arguments {
                 None => parameters.get(at),
             };
             let Some(parameter) = parameter else {
-                return Err(Error::invalid(format!("sys.{procedure} takes no such argument"))
+                return Err(Error::invalid(format!("sys.{procedure} has no argument of this name"))
                     .with("argument", argument.name.clone().unwrap_or_else(|| format!("number {}", at + 1)))
                     .with_hint(
                         match argument.name.and_then(|name| did_you_mean(&name, parameters.iter().copied())) {
                             Some(hint) => hint,
-                            None => format!("it takes {}", parameters.join(", ")),
+                            None => format!("its arguments are {}", parameters.join(", ")),
                         },
                     ));
             };
             if values.iter().any(|(p, _)| p == parameter) {
-                return Err(Error::invalid("an argument is given twice").with("argument", parameter));
+                return Err(Error::invalid("the argument is given twice").with("argument", parameter));
             }
             values.push((parameter, argument.value));
         }

@@ -78,8 +78,8 @@ async fn merge(session: &Session, arguments: &Arguments) -> Result<Output> {
         Some("ours") => Some(Prefer::Ours),
         Some("theirs") => Some(Prefer::Theirs),
         Some(other) => {
-            return Err(Error::invalid(format!("conflicts cannot be settled for {other:?}")).with_hint(
-                "give 'ours', which keeps the rows that are there, or 'theirs', which takes those of the branch",
+            return Err(Error::invalid(format!("conflicts cannot be resolved with {other:?}")).with_hint(
+                "give 'ours', which keeps the rows of the table, or 'theirs', which takes those of the branch",
             ));
         }
     };

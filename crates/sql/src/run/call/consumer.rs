@@ -97,7 +97,7 @@ async fn expire(session: &Session, arguments: &Arguments) -> Result<Output> {
             std::time::Duration::from_millis(u64::try_from(age).unwrap_or(0))
         }
         None => table.options().consumer_expiration_time()?.ok_or_else(|| {
-            Error::invalid("no age is set at which consumers expire")
+            Error::invalid("no expiration time for consumers is set")
                 .with("table", table.name())
                 .with_hint("give older_than, or set the option consumer.expiration-time")
         })?,

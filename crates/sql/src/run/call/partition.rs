@@ -33,7 +33,7 @@ pub(super) async fn chosen(
     condition: Option<&str>,
 ) -> Result<Option<Vec<BinaryRow>>> {
     if !named.is_empty() && condition.is_some() {
-        return Err(Error::invalid("partitions are either named or chosen by a condition").with("table", table.name()));
+        return Err(Error::invalid("give partitions or a condition, not both").with("table", table.name()));
     }
     let fields = table.schema().partition_fields();
     let default = table.options().partition_default_name();
@@ -53,7 +53,7 @@ pub(super) async fn chosen(
 async fn holding(session: &Session, table: &Table, condition: &str) -> Result<Vec<BinaryRow>> {
     let fields: Vec<_> = table.schema().partition_fields().into_iter().cloned().collect();
     if fields.is_empty() {
-        return Err(Error::invalid("a condition chooses partitions, and the table has none")
+        return Err(Error::invalid("the table is not partitioned, so a condition on partitions does not apply")
             .with("table", table.name())
             .with_hint("leave the argument where out"));
     }
@@ -68,7 +68,7 @@ async fn holding(session: &Session, table: &Table, condition: &str) -> Result<Ve
     let rows_of = MemTable::try_new(batch.schema(), vec![vec![batch]]).map_err(ours)?;
     let kept = matching(session, Arc::new(rows_of), condition).await.map_err(|e| {
         let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-        e.with_hint(format!("the condition may name the partition columns: {}", names.join(", ")))
+        e.with_hint(format!("the condition can use the partition columns: {}", names.join(", ")))
     })?;
     let numbers = kept.iter().filter_map(|batch| batch.column_by_name(NUMBER)?.as_primitive_opt::<UInt64Type>());
     let numbers = numbers.flat_map(|numbers| numbers.values().iter().copied());
@@ -81,7 +81,7 @@ async fn matching(session: &Session, partitions: Arc<dyn TableProvider>, conditi
     let sql = format!("SELECT {} FROM {} WHERE (\n{condition}\n)", quoted(NUMBER), quoted(TARGET));
     let mut statements = split(&sql)?;
     let (Some(tokens), true) = (statements.pop(), statements.is_empty()) else {
-        return Err(Error::invalid(format!("SQL: {condition:?} is not one condition")));
+        return Err(Error::invalid(format!("SQL: {condition:?} is not a single condition")));
     };
     let frame = frame_over(session, parse(tokens)?, &TableOptions::default(), Some(partitions), &Goals::None).await?;
     frame.collect().await.map_err(ours)

@@ -44,7 +44,7 @@ fn target(arguments: &Arguments) -> Result<RollbackTo> {
     match (arguments.get("tag"), arguments.parsed("snapshot_id", "a snapshot id")?) {
         (Some(tag), None) => Ok(RollbackTo::Tag(tag.to_owned())),
         (None, Some(id)) => Ok(RollbackTo::Snapshot(SnapshotId(id))),
-        _ => Err(Error::invalid("a rollback goes to a tag or to a snapshot_id: give one of both")),
+        _ => Err(Error::invalid("give either a tag or a snapshot_id to roll back to")),
     }
 }
 
@@ -57,7 +57,7 @@ fn millis(arguments: &Arguments, parameter: &str) -> Result<i64> {
 /// Goes back; the latest snapshot before and now.
 async fn go(table: &Table, to: &RollbackTo) -> Result<(i64, i64)> {
     let Some(previous) = Snapshots::new(table).latest_id().await? else {
-        return Err(Error::not_found("the table has no snapshot to go back from").with("table", table.name()));
+        return Err(Error::not_found("the table has no snapshots").with("table", table.name()));
     };
     Ok((previous.0, table.rollback(to).await?.id.0))
 }
@@ -98,7 +98,7 @@ async fn rollback(session: &Session, arguments: &Arguments) -> Result<Output> {
         },
         (None, Some(id), None) => RollbackTo::Snapshot(SnapshotId(id)),
         (None, None, Some(tag)) => RollbackTo::Tag(tag.to_owned()),
-        _ => return Err(Error::invalid("a rollback goes to a version, a snapshot or a tag: give one of them")),
+        _ => return Err(Error::invalid("give one of version, snapshot and tag to roll back to")),
     };
     answer(session, arguments, &to).await
 }
