@@ -8,9 +8,9 @@ use linn::{Error, Result};
 use linn_sql::Output;
 use tempfile::NamedTempFile;
 
-use super::read::query;
+use super::read::executed;
 use crate::args::{ExportArgs, FileKind, OutputFormat};
-use crate::context::{Context, DATABASE};
+use crate::context::Context;
 use crate::import::source::kind_of;
 use crate::output::{Out, Sink, Style, count};
 use crate::say::say;
@@ -24,8 +24,7 @@ pub(super) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
             .with_hint("give it with --format csv, tsv, ndjson, parquet or arrow")
     })?;
     let format = format(kind)?;
-    let session = context.session(DATABASE)?;
-    let Output::Rows { schema, mut stream } = session.execute(&query(&args.read)?).await? else {
+    let Output::Rows { schema, mut stream } = executed(context, &args.read).await? else {
         return Err(Error::internal("a query gave no rows"));
     };
     let (out, file): (Box<dyn Write + Send>, _) = if stdout {

@@ -1,6 +1,7 @@
 //! `linn table read`: a query of one table, written for the SQL session.
 
-use linn::{Identifier, Result};
+use linn::{ErrorKind, Identifier, Result};
+use linn_sql::Output;
 
 use super::show_result;
 use crate::args::ReadArgs;
@@ -8,8 +9,25 @@ use crate::config::key_value;
 use crate::context::{Context, DATABASE, identifier};
 
 pub(super) async fn run(context: &Context, args: &ReadArgs) -> Result<()> {
-    let session = context.session(DATABASE)?;
-    show_result(context, session.execute(&query(args)?).await?).await.map(|_| ())
+    show_result(context, executed(context, args).await?).await.map(|_| ())
+}
+
+/// The rows that these flags ask for.
+///
+/// # Errors
+/// As [`query`], and those of the query. A table that does not exist is said as by other commands, without the place in a query
+/// that nobody wrote.
+pub(super) async fn executed(context: &Context, args: &ReadArgs) -> Result<Output> {
+    match context.session(DATABASE)?.execute(&query(args)?).await {
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            let id = identifier(&args.table)?;
+            if id.system.is_none() {
+                context.catalog()?.table(&id).await?;
+            }
+            Err(e)
+        }
+        other => other,
+    }
 }
 
 /// The query that these flags mean.

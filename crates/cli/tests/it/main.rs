@@ -18,6 +18,7 @@ mod run;
 mod sessions_on_a_terminal;
 mod tables_are_followed;
 mod tables_live_from_create_to_drop;
+mod the_book_runs;
 mod the_error_index_is_in_step;
 mod the_reference_is_in_step;
 mod values_round_trip_in_every_format;

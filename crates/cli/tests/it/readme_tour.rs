@@ -42,7 +42,7 @@ fn missing<'e>(expected: &'e [String], output: &str) -> Option<&'e String> {
     expected.iter().find(|wanted| !lines.any(|line| line.trim_end() == wanted.as_str()))
 }
 
-fn bash(script: &str, dir: &Path) -> std::process::Output {
+pub(crate) fn bash(script: &str, dir: &Path) -> std::process::Output {
     let binaries = Path::new(BINARY).parent().unwrap();
     let path = std::env::join_paths(
         std::iter::once(binaries.to_owned())
