@@ -7,7 +7,6 @@ mod context;
 mod error;
 mod import;
 mod interrupt;
-mod near;
 mod output;
 mod progress;
 mod repl;

@@ -15,6 +15,7 @@ mod run;
 mod session;
 mod share;
 
+pub use names::quoted;
 pub use parse::{check_syntax, is_open_set};
 pub use provider::{LinnTable, Reading};
 pub use rows::{ROWS, query_rows};

@@ -1,7 +1,12 @@
-//! Names of functions and procedures, for those who complete or list them.
+//! Names: how they are written, and those of functions and procedures, for those who complete or list them.
 
 use crate::run;
 use crate::session::Session;
+
+/// A name as SQL takes it, whatever is in it: in double quotes.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
 
 impl Session {
     /// All functions: scalar, aggregate and window ones, in order.

@@ -271,6 +271,14 @@ impl Session {
         run::delete_keys(self, table, keys).await
     }
 
+    /// How many rows [`delete_keys`](Self::delete_keys) would delete.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn count_keys(&self, table: &Identifier, keys: Vec<RecordBatch>) -> Result<u64> {
+        run::count_keys(self, table, keys).await
+    }
+
     async fn statement(&self, tokens: &[TokenWithSpan]) -> Result<Output> {
         let executed = run::executed(self, tokens)?;
         let tokens = executed.as_deref().unwrap_or(tokens);

@@ -19,6 +19,8 @@ pub(crate) use history::{
     SnapshotCommand, Sure, TagCommand, TagTarget,
 };
 pub(crate) use maintain::{ChangelogCommand, CheckArgs, ExpireArgs, ManifestCommand, OrphanCommand, PartitionCommand};
+#[cfg(test)]
+pub(crate) use rows::AsOf;
 pub(crate) use rows::{DeleteArgs, ExportArgs, FileKind, ImportArgs, InputArgs, ReadArgs};
 pub(crate) use start::{ErrorCommand, GetArgs, InitArgs, PictureArgs, TopArgs};
 pub(crate) use table::{AlterArgs, CreateArgs, TableCommand};

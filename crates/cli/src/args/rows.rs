@@ -4,6 +4,35 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+/// As of when a table is read; as it is now when nothing is given.
+#[derive(Debug, Default, Args)]
+pub(crate) struct AsOf {
+    /// Snapshot id
+    #[arg(long, conflicts_with_all = ["tag", "timestamp"])]
+    pub(crate) snapshot: Option<i64>,
+    /// Tag
+    #[arg(long, conflicts_with = "timestamp")]
+    pub(crate) tag: Option<String>,
+    /// Time, as milliseconds since the epoch or `yyyy-MM-dd HH:mm:ss`
+    #[arg(long)]
+    pub(crate) timestamp: Option<String>,
+}
+
+impl AsOf {
+    /// The option of the table that says so.
+    pub(crate) fn option(&self) -> Option<(&'static str, String)> {
+        match (self.snapshot, &self.tag, &self.timestamp) {
+            (Some(id), ..) => Some(("scan.snapshot-id", id.to_string())),
+            (None, Some(tag), _) => Some(("scan.tag-name", tag.clone())),
+            (None, None, Some(time)) => {
+                let millis = time.bytes().all(|b| b.is_ascii_digit());
+                Some((if millis { "scan.timestamp-millis" } else { "scan.timestamp" }, time.clone()))
+            }
+            (None, None, None) => None,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
     /// Table as `db.table`
@@ -17,15 +46,8 @@ pub(crate) struct ReadArgs {
     /// Read at most this many rows
     #[arg(long, short = 'n')]
     pub(crate) limit: Option<usize>,
-    /// Snapshot id
-    #[arg(long, conflicts_with_all = ["tag", "timestamp"])]
-    pub(crate) snapshot: Option<i64>,
-    /// Tag
-    #[arg(long, conflicts_with = "timestamp")]
-    pub(crate) tag: Option<String>,
-    /// Time, as milliseconds since the epoch or `yyyy-MM-dd HH:mm:ss`
-    #[arg(long)]
-    pub(crate) timestamp: Option<String>,
+    #[command(flatten)]
+    pub(crate) at: AsOf,
     /// Table option for this read
     #[arg(long = "option", short = 'O', value_name = "KEY=VALUE")]
     pub(crate) options: Vec<String>,
@@ -138,6 +160,9 @@ pub(crate) struct DeleteArgs {
     /// Condition in SQL
     #[arg(long = "where", value_name = "SQL")]
     pub(crate) filter: Option<String>,
+    /// Only count the rows that would be deleted
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) input: InputArgs,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::rows::AsOf;
+
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Folder to set up; created when it does not exist
@@ -28,15 +30,8 @@ pub(crate) struct GetArgs {
     /// Columns to read, all by default
     #[arg(long, short = 's', value_delimiter = ',', value_name = "COLUMNS")]
     pub(crate) select: Vec<String>,
-    /// Snapshot id
-    #[arg(long, conflicts_with_all = ["tag", "timestamp"])]
-    pub(crate) snapshot: Option<i64>,
-    /// Tag
-    #[arg(long, conflicts_with = "timestamp")]
-    pub(crate) tag: Option<String>,
-    /// Time, as milliseconds since the epoch or `yyyy-MM-dd HH:mm:ss`
-    #[arg(long)]
-    pub(crate) timestamp: Option<String>,
+    #[command(flatten)]
+    pub(crate) at: AsOf,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,11 @@
 //! `linn table delete`: rows by a file of their keys, or by a condition.
 
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
+use futures::TryStreamExt;
 use linn::{Error, Identifier, Result, ResultExt};
-use linn_sql::Output;
+use linn_sql::{Output, Session};
 
 use super::read::name;
 use crate::args::{DeleteArgs, InputArgs};
@@ -18,6 +21,10 @@ use crate::say::say;
 pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let id = identifier(&args.table)?;
     let session = context.session(DATABASE)?;
+    if let Some(filter) = args.filter.as_ref().filter(|_| args.dry_run) {
+        say!("Would delete {} from {id}.", count(matching(&session, &id, filter).await?, "row"));
+        return Ok(());
+    }
     if let Some(filter) = &args.filter {
         let sql = format!("DELETE FROM {} WHERE (\n{filter}\n)", name(&id));
         if let Output::Done { message, .. } = session.execute(&sql).await? {
@@ -31,9 +38,23 @@ pub(super) async fn run(context: &Context, args: &DeleteArgs) -> Result<()> {
     let source = Source::new(file, args.input.format, false)?;
     let keys = keys(context, &id, &args.input, &source).await?;
     let named: usize = keys.iter().map(RecordBatch::num_rows).sum();
-    let deleted = session.delete_keys(&id, keys).await?;
-    say!("Deleted {} from {id} ({} in {}).", count(deleted, "row"), count(named, "key"), source.name());
+    let (rows, done) = match args.dry_run {
+        true => (session.count_keys(&id, keys).await?, "Would delete"),
+        false => (session.delete_keys(&id, keys).await?, "Deleted"),
+    };
+    say!("{done} {} from {id} ({} in {}).", count(rows, "row"), count(named, "key"), source.name());
     Ok(())
+}
+
+/// How many rows a condition holds for, of a table from which they could be deleted.
+async fn matching(session: &Session, id: &Identifier, filter: &str) -> Result<u64> {
+    // Fails as the deletion would.
+    session.execute(&format!("EXPLAIN DELETE FROM {} WHERE (\n{filter}\n)", name(id))).await?;
+    let counted = session.execute(&format!("SELECT count(*) FROM {} WHERE (\n{filter}\n)", name(id))).await?;
+    let Output::Rows { stream, .. } = counted else { return Err(Error::internal("a count without rows")) };
+    let batches: Vec<RecordBatch> = stream.try_collect().await?;
+    let counts = batches.iter().filter_map(|batch| batch.columns().first()?.as_primitive_opt::<Int64Type>());
+    Ok(counts.flat_map(|counts| counts.values().iter()).sum::<i64>().unsigned_abs())
 }
 
 /// The keys that a file names.

@@ -15,8 +15,9 @@ use linn::format::BatchStream;
 use linn::format::snapshot::Snapshot;
 use linn::format::types::{Kind, RowKind};
 use linn::{Identifier, Result, Table};
+use linn_sql::quoted;
 
-use super::read::{name, quoted, text};
+use super::read::{name, text};
 use super::show_result;
 use crate::args::DiffArgs;
 use crate::context::{Context, DATABASE, identifier};

@@ -4,9 +4,9 @@ use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use linn::format::schema::TableSchema;
 use linn::{Error, Result};
-use linn_sql::Output;
+use linn_sql::{Output, quoted};
 
-use super::read::{name, quoted, text};
+use super::read::{name, text};
 use crate::args::GetArgs;
 use crate::context::{Context, DATABASE, identifier};
 use crate::output::sink;
@@ -54,15 +54,7 @@ pub(super) async fn run(context: &Context, args: &GetArgs) -> Result<()> {
 }
 
 fn travel(args: &GetArgs) -> String {
-    let millis = |time: &String| time.bytes().all(|b| b.is_ascii_digit());
-    let (key, value) = match (args.snapshot, &args.tag, &args.timestamp) {
-        (Some(id), ..) => ("scan.snapshot-id", id.to_string()),
-        (_, Some(tag), _) => ("scan.tag-name", tag.clone()),
-        (.., Some(time)) if millis(time) => ("scan.timestamp-millis", time.clone()),
-        (.., Some(time)) => ("scan.timestamp", time.clone()),
-        (None, None, None) => return String::new(),
-    };
-    format!(" OPTIONS({} = {})", text(key), text(&value))
+    args.at.option().map_or_else(String::new, |(key, value)| format!(" OPTIONS({} = {})", text(key), text(&value)))
 }
 
 /// The condition that a key means: each column of the key equals its value, which is read by the column's type.

@@ -1,9 +1,9 @@
 //! What was probably meant by a name of a table or database that does not exist.
 
+use linn::format::suggest::nearest;
 use linn::{Error, ErrorKind, Identifier};
 
 use crate::context::{Context, DATABASE};
-use crate::near::nearest;
 
 /// The error with the name that was probably meant, where there is one.
 pub(crate) async fn hinted(context: &Context, error: Error) -> Error {

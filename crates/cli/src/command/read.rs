@@ -1,7 +1,7 @@
 //! `linn table read`: a query of one table, written for the SQL session.
 
 use linn::{ErrorKind, Identifier, Result};
-use linn_sql::Output;
+use linn_sql::{Output, quoted};
 
 use super::show_result;
 use crate::args::ReadArgs;
@@ -62,17 +62,7 @@ pub(super) fn options(args: &ReadArgs) -> Result<Vec<(String, String)>> {
         let (key, value) = key_value(pair)?;
         options.push((key.to_owned(), value.to_owned()));
     }
-    if let Some(id) = args.snapshot {
-        options.push(("scan.snapshot-id".to_owned(), id.to_string()));
-    }
-    if let Some(tag) = &args.tag {
-        options.push(("scan.tag-name".to_owned(), tag.clone()));
-    }
-    if let Some(time) = &args.timestamp {
-        let millis = time.bytes().all(|b| b.is_ascii_digit());
-        let key = if millis { "scan.timestamp-millis" } else { "scan.timestamp" };
-        options.push((key.to_owned(), time.clone()));
-    }
+    options.extend(args.at.option().map(|(key, value)| (key.to_owned(), value)));
     Ok(options)
 }
 
@@ -83,11 +73,7 @@ pub(super) fn name(id: &Identifier) -> String {
     format!("{}.{}", quoted(&id.database), quoted(&object))
 }
 
-/// A name in SQL.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
+/// A text in SQL.
 pub(super) fn text(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }
@@ -95,6 +81,7 @@ pub(super) fn text(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::AsOf;
 
     fn args() -> ReadArgs {
         ReadArgs {
@@ -102,9 +89,7 @@ mod tests {
             select: vec!["a".into(), "b\"".into()],
             filter: Some("a > 1".into()),
             limit: Some(3),
-            snapshot: Some(7),
-            tag: None,
-            timestamp: None,
+            at: AsOf { snapshot: Some(7), ..AsOf::default() },
             options: vec!["x=it's".into()],
         }
     }
@@ -118,8 +103,10 @@ mod tests {
 
     #[test]
     fn times_are_numbers_or_text() {
-        let at =
-            |time: &str| options(&ReadArgs { timestamp: Some(time.into()), snapshot: None, options: vec![], ..args() });
+        let at = |time: &str| {
+            let at = AsOf { timestamp: Some(time.into()), ..AsOf::default() };
+            options(&ReadArgs { at, options: vec![], ..args() })
+        };
         assert_eq!(at("17").unwrap()[0].0, "scan.timestamp-millis");
         assert_eq!(at("2020-01-01").unwrap()[0].0, "scan.timestamp");
     }

@@ -1,5 +1,6 @@
 //! Odd files of public suites: each is read as its line in `expected.tsv` says, with its rows and the values of each column
-//! that are not null, or fails with the kind of error that stands there. Counts of Parquet and Arrow files were compared with those of pyarrow.
+//! that are not null, or fails with the kind of error that stands there. Counts of Parquet and Arrow files were compared with
+//! those of pyarrow.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -100,8 +100,8 @@ fn candidates(names: &Names, head: &str, word: &str) -> Vec<String> {
         return system(names, "", names.here(), word);
     }
     let starting = |list: Vec<String>| list.into_iter().filter(|name| starts(name, word)).collect::<Vec<_>>();
-    let databases = || names.tables.keys().map(|name| quoted(name)).collect::<Vec<_>>();
-    let tables = || names.here().iter().map(|name| quoted(name)).collect::<Vec<_>>();
+    let databases = || names.tables.keys().map(|name| written(name)).collect::<Vec<_>>();
+    let tables = || names.here().iter().map(|name| written(name)).collect::<Vec<_>>();
     match last {
         "CALL" => starting(names.procedures.iter().map(|name| format!("sys.{name}")).collect()),
         "USE" | "DATABASE" => starting(databases()),
@@ -137,11 +137,11 @@ fn qualified(names: &Names, head: &str, last: &str, qualifier: &str, rest: &str)
         if rest.contains('$') {
             return system(names, &format!("{qualifier}."), tables, rest);
         }
-        return prefixed(tables.iter().map(|name| quoted(name)).collect());
+        return prefixed(tables.iter().map(|name| written(name)).collect());
     }
     let table = aliased(head, qualifier).unwrap_or_else(|| qualifier.to_owned());
     let columns = names.columns.get(&table).cloned().unwrap_or_default();
-    prefixed(columns.iter().map(|name| quoted(name)).collect())
+    prefixed(columns.iter().map(|name| written(name)).collect())
 }
 
 fn system(names: &Names, prefix: &str, tables: &[String], word: &str) -> Vec<String> {
@@ -173,7 +173,7 @@ fn columns_near(names: &Names, head: &str) -> Vec<String> {
         true => names.columns.values().flatten().collect(),
         false => named.into_iter().flat_map(of).collect(),
     };
-    found.into_iter().map(|name| quoted(name)).collect()
+    found.into_iter().map(|name| written(name)).collect()
 }
 
 fn keywords(word: &str) -> Vec<String> {
@@ -192,11 +192,11 @@ fn starts(name: &str, word: &str) -> bool {
 }
 
 /// A name as it must be written.
-fn quoted(name: &str) -> String {
+fn written(name: &str) -> String {
     let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && !RESERVED.iter().any(|word| word.eq_ignore_ascii_case(name));
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    if plain { name.to_owned() } else { linn_sql::quoted(name) }
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn codes_tell_the_kinds_apart() {
         (vec!["sql", "-c", "SELECT 1 / 0"], 2, "zero"),
         (vec!["sql", "-c", "INSERT INTO d.t VALUES ('x')"], 2, "INT"),
         (vec!["sql", "-c", "SELECT 1; SELECT 2 FROM nope"], 3, "statement: SELECT 2 FROM nope"),
-        (vec!["sql", "-c", "EXPLAIN DELETE FROM d.t"], 5, "EXPLAIN"),
+        (vec!["sql", "-c", "EXPLAIN DROP TABLE d.t"], 5, "EXPLAIN"),
         (vec!["option", "explain", "bukcet"], 3, "did you mean 'bucket'?"),
     ] {
         let ended = place.run(&args);

@@ -28,7 +28,10 @@ fn rows_are_upserted_deleted_compacted_and_found_again() {
     place.ok(&["table", "upsert", "default.o", "more.ndjson"]);
     assert_eq!(rows(&place, &[]), "1,ada,10 2,bea,21 3,cy,30 4,dan,");
 
-    place.write("gone.csv", "id\n1\n");
+    place.write("gone.csv", "id\n1\n7\n");
+    let told = place.run(&["table", "delete", "default.o", "gone.csv", "--dry-run"]);
+    assert!(told.err.contains("Would delete 1 row from default.o (2 keys in gone.csv)"), "{}", told.err);
+    assert_eq!(rows(&place, &[]), "1,ada,10 2,bea,21 3,cy,30 4,dan,");
     place.ok(&["table", "delete", "default.o", "gone.csv"]);
     assert_eq!(rows(&place, &[]), "2,bea,21 3,cy,30 4,dan,");
 
@@ -64,6 +67,8 @@ fn a_file_keeps_its_statistics_when_it_moves_to_another_level() {
 #[test]
 fn rows_go_by_a_condition() {
     let place = orders();
+    let told = place.run(&["table", "delete", "default.o", "--where", "amount >= 20", "--dry-run"]);
+    assert!(told.err.contains("Would delete 2 rows from default.o"), "{}", told.err);
     place.ok(&["table", "delete", "default.o", "--where", "amount >= 20"]);
     assert_eq!(rows(&place, &[]), "1,ada,10");
 }

@@ -18,9 +18,7 @@ const PATH: &str = "db.db/t";
 
 /// A schema from columns as `name TYPE`, keys and options, checked as a DDL statement is.
 pub(crate) fn schema(columns: &str, keys: &str, options: &[(&str, &str)]) -> Result<TableSchema> {
-    // A type may have a comma in it, a column begins with its name.
-    let columns = columns.replace("DECIMAL(6, 2)", "DECIMAL(6,2)").split(", ").map(str::to_owned).collect::<Vec<_>>();
-    let columns = columns.iter().enumerate().map(|(i, column)| {
+    let columns = parts(columns).into_iter().enumerate().map(|(i, column)| {
         let (name, sql) = column.split_once(' ').unwrap();
         DataField::new(i as i32, name, DataType::parse(sql).unwrap())
     });
@@ -38,6 +36,20 @@ pub(crate) fn schema(columns: &str, keys: &str, options: &[(&str, &str)]) -> Res
         ..NewTable::default()
     };
     TableSchema::create(new, 0)
+}
+
+/// What stands between commas, those within the brackets of a type left out.
+fn parts(text: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let outside = |c: char| {
+        depth += match c {
+            '(' | '<' => 1,
+            ')' | '>' => -1,
+            _ => 0,
+        };
+        c == ',' && depth == 0
+    };
+    text.split(outside).map(str::trim).collect()
 }
 
 /// A table and what was done to it.

@@ -1,6 +1,6 @@
 //! The bytes of a file, unpacked, for those who read and block.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
@@ -15,14 +15,42 @@ use super::place::Place;
 /// Bytes of one read.
 const CHUNK: u64 = 4 << 20;
 
-/// A file read from front to end, piece by piece.
-struct Pieces {
+/// A file read from some place to its end, piece by piece.
+pub(super) struct Pieces {
     handle: Handle,
     storage: Arc<dyn Storage>,
     path: String,
     size: u64,
     at: u64,
     piece: Bytes,
+}
+
+impl Pieces {
+    /// The bytes from `at` on. What reads must be on a thread that may block, of the runtime whose handle is given.
+    pub(super) fn new(handle: Handle, place: &Place, at: u64) -> Self {
+        let Place { storage, path, size, .. } = place.clone();
+        Self { handle, storage, path, size, at, piece: Bytes::new() }
+    }
+}
+
+impl Seek for Pieces {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let begin = self.at - self.piece.len() as u64;
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::End(behind) => self.size.checked_add_signed(behind),
+            SeekFrom::Current(behind) => begin.checked_add_signed(behind),
+        };
+        let place = place.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "a place before the file"))?;
+        match place.checked_sub(begin).and_then(|ahead| usize::try_from(ahead).ok()) {
+            Some(ahead) if ahead <= self.piece.len() => self.piece.advance(ahead),
+            _ => {
+                self.piece.clear();
+                self.at = place;
+            }
+        }
+        Ok(place)
+    }
 }
 
 impl Read for Pieces {
@@ -46,8 +74,7 @@ impl Read for Pieces {
 /// # Errors
 /// `Corrupt` when it is not packed as said.
 pub(super) fn open(handle: Handle, place: &Place, packing: Packing) -> Result<BufReader<Box<dyn Read>>> {
-    let Place { storage, path, size, .. } = place.clone();
-    let pieces = Pieces { handle, storage, path, size, at: 0, piece: Bytes::new() };
+    let pieces = Pieces::new(handle, place, 0);
     let reader: Box<dyn Read> = match packing {
         Packing::Plain => Box::new(pieces),
         Packing::Gzip => Box::new(MultiGzDecoder::new(pieces)),

@@ -20,7 +20,7 @@ pub(crate) struct FileCall {
 }
 
 /// The functions that read files.
-const FUNCTIONS: [(&str, FileFormat); 8] = [
+const FUNCTIONS: [(&str, FileFormat); 10] = [
     ("read_parquet", FileFormat::Parquet),
     ("parquet_scan", FileFormat::Parquet),
     ("read_csv", FileFormat::Csv),
@@ -29,13 +29,13 @@ const FUNCTIONS: [(&str, FileFormat); 8] = [
     ("read_json_auto", FileFormat::Json),
     ("read_ndjson", FileFormat::Json),
     ("read_arrow", FileFormat::Arrow),
+    ("read_orc", FileFormat::Orc),
+    ("read_avro", FileFormat::Avro),
 ];
 
 /// The names of the functions that read files.
-pub(crate) const FUNCTION_NAMES: [&str; 4] = ["read_parquet", "read_csv", "read_json", "read_arrow"];
-
-/// Functions of formats that tables can have, but files alone cannot be read in.
-const MISSING: [&str; 2] = ["read_orc", "read_avro"];
+pub(crate) const FUNCTION_NAMES: [&str; 6] =
+    ["read_parquet", "read_csv", "read_json", "read_arrow", "read_orc", "read_avro"];
 
 /// The files that a factor of FROM means, if it does.
 ///
@@ -60,7 +60,7 @@ pub(crate) fn named(path: &str) -> Result<FileCall> {
     if FileFormat::of_path(path).is_none() {
         return Err(Error::invalid("the format of the file is not known from its name")
             .with("path", path)
-            .with_hint(format!("give it: FROM read_csv('{path}'), read_json, read_parquet or read_arrow")));
+            .with_hint(format!("give it: FROM read_csv('{path}'), or another of {}", FUNCTION_NAMES.join(", "))));
     }
     Ok(FileCall { paths: vec![path.to_owned()], options: FileOptions::default(), name: stem(path) })
 }
@@ -73,16 +73,11 @@ fn stem(path: &str) -> String {
 
 fn function(name: &str, arguments: &TableFunctionArgs) -> Result<Option<FileCall>> {
     let small = name.to_ascii_lowercase();
-    if MISSING.contains(&small.as_str()) {
-        return Err(Error::unsupported(format!("feature {small}"))
-            .with_hint("`linn table import` reads such files into a table"));
-    }
     let Some((_, format)) = FUNCTIONS.iter().find(|(known, _)| *known == small) else {
         if small.starts_with("read_") {
             let hint = did_you_mean(&small, FUNCTIONS.iter().map(|(name, _)| *name));
-            return Err(Error::unsupported(format!("the table function {name}")).with_hint(
-                hint.unwrap_or_else(|| "files are read by read_parquet, read_csv, read_json and read_arrow".to_owned()),
-            ));
+            return Err(Error::unsupported(format!("the table function {name}"))
+                .with_hint(hint.unwrap_or_else(|| format!("files are read by {}", FUNCTION_NAMES.join(", ")))));
         }
         return Ok(None);
     };
@@ -200,14 +195,7 @@ mod tests {
             assert_eq!(types, ["INT", "FLOAT"]);
         }
         assert!(one("t").unwrap().is_none() && one("generate_series(1, 2)").unwrap().is_none());
-        for from in [
-            "'a.txt'",
-            "read_csv()",
-            "read_csv('a', 'b')",
-            "read_csv('a', nothing = 1)",
-            "read_orc('a')",
-            "read_cvs('a')",
-        ] {
+        for from in ["'a.txt'", "read_csv()", "read_csv('a', 'b')", "read_csv('a', nothing = 1)", "read_cvs('a')"] {
             assert!(one(from).is_err(), "{from}");
         }
     }

@@ -4,6 +4,7 @@
 mod aside;
 mod bytes;
 mod call;
+mod columnar;
 mod csv;
 mod json;
 mod options;

@@ -15,6 +15,10 @@ pub(crate) enum FileFormat {
     Json,
     /// Arrow IPC.
     Arrow,
+    /// ORC.
+    Orc,
+    /// Avro object container files.
+    Avro,
 }
 
 /// How bytes are packed.
@@ -116,9 +120,11 @@ impl FileFormat {
             "csv" | "tsv" | "text" => Ok(Self::Csv),
             "json" | "ndjson" | "jsonl" => Ok(Self::Json),
             "arrow" | "ipc" | "feather" => Ok(Self::Arrow),
+            "orc" => Ok(Self::Orc),
+            "avro" => Ok(Self::Avro),
             other => {
-                let hint = did_you_mean(other, ["parquet", "csv", "json", "arrow"]);
-                let hint = hint.unwrap_or_else(|| "formats are parquet, csv, json and arrow".to_owned());
+                let hint = did_you_mean(other, ["parquet", "csv", "json", "arrow", "orc", "avro"]);
+                let hint = hint.unwrap_or_else(|| "formats are parquet, csv, json, arrow, orc and avro".to_owned());
                 Err(Error::unsupported(format!("files of format {other}")).with_hint(hint))
             }
         }
@@ -133,6 +139,8 @@ impl FileFormat {
             "csv" | "tsv" | "tab" | "psv" => Some(Self::Csv),
             "json" | "ndjson" | "jsonl" | "geojson" => Some(Self::Json),
             "arrow" | "ipc" | "feather" => Some(Self::Arrow),
+            "orc" => Some(Self::Orc),
+            "avro" => Some(Self::Avro),
             _ => None,
         }
     }
@@ -246,6 +254,8 @@ mod tests {
             ("a/b.parquet", Some(FileFormat::Parquet)),
             ("a/b.CSV.gz", Some(FileFormat::Csv)),
             ("s3://x/y.jsonl.zst", Some(FileFormat::Json)),
+            ("a.ORC", Some(FileFormat::Orc)),
+            ("a.avro", Some(FileFormat::Avro)),
             ("a.b/c", None),
             ("gz", None),
         ] {

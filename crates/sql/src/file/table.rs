@@ -1,4 +1,4 @@
-//! Files as a table: Parquet and Arrow by DataFusion's readers, text by ours, many files as one.
+//! Files as a table: Parquet by DataFusion's reader, others from front to end by ours, many files as one.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session as DfSession, TableProvider};
 use datafusion::datasource::file_format::FileFormat as DfFormat;
-use datafusion::datasource::file_format::arrow::ArrowFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::Result as DfResult;
@@ -27,6 +26,7 @@ use url::Url;
 use super::aside::aside;
 use super::bytes::{failed, open as open_bytes};
 use super::call::FileCall;
+use super::columnar;
 use super::csv::{self, Wanted};
 use super::json::{self, Unlisted};
 use super::options::{FileFormat, FileOptions};
@@ -60,8 +60,8 @@ pub(crate) async fn open(
     })?;
     match format {
         FileFormat::Parquet => listed(context, &places, Arc::new(ParquetFormat::default())).await,
-        FileFormat::Arrow => listed(context, &places, Arc::new(ArrowFormat)).await,
         FileFormat::Csv | FileFormat::Json => texts(places, format, &call.options).await,
+        FileFormat::Arrow | FileFormat::Orc | FileFormat::Avro => columnar(places, format, &call.options).await,
     }
 }
 
@@ -120,7 +120,18 @@ async fn texts(places: Vec<Place>, format: FileFormat, options: &FileOptions) ->
         (given, _) => given.to_vec(),
     };
     let schema = arrow_schema(&fields)?;
-    Ok(Arc::new(TextFiles { places, format, options: options.clone(), fields, schema }))
+    Ok(Arc::new(Streamed { places, format, options: options.clone(), fields, schema }))
+}
+
+/// Files of Arrow, ORC and Avro, whose columns they tell themselves.
+async fn columnar(places: Vec<Place>, format: FileFormat, options: &FileOptions) -> Result<Arc<dyn TableProvider>> {
+    if !options.columns.is_empty() {
+        return Err(Error::invalid("the files have columns of their own").with_hint("leave out columns = …"));
+    }
+    let (handle, named) = (Handle::current(), places.clone());
+    let schema = tokio::task::spawn_blocking(move || columnar::infer(&handle, &named, format)).await;
+    let schema = schema.map_err(|e| Error::corrupt("reading the file failed").with_source(e))??;
+    Ok(Arc::new(Streamed { places, format, options: options.clone(), fields: Vec::new(), schema }))
 }
 
 async fn inferred(place: Place, format: FileFormat, options: FileOptions) -> Result<Vec<DataField>> {
@@ -135,23 +146,24 @@ async fn inferred(place: Place, format: FileFormat, options: FileOptions) -> Res
     task.await.map_err(|e| Error::corrupt("reading the file failed").with_source(e))?
 }
 
-/// Files of text as a table.
-struct TextFiles {
+/// Files that are read from front to end as a table.
+struct Streamed {
     places: Vec<Place>,
     format: FileFormat,
     options: FileOptions,
+    /// The columns of text.
     fields: Vec<DataField>,
     schema: SchemaRef,
 }
 
-impl fmt::Debug for TextFiles {
+impl fmt::Debug for Streamed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TextFiles").field("format", &self.format).field("files", &self.places.len()).finish()
+        f.debug_struct("Streamed").field("format", &self.format).field("files", &self.places.len()).finish()
     }
 }
 
 #[async_trait]
-impl TableProvider for TextFiles {
+impl TableProvider for Streamed {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -169,7 +181,7 @@ impl TableProvider for TextFiles {
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let columns: Vec<usize> = match projection {
             Some(columns) => columns.clone(),
-            None => (0..self.fields.len()).collect(),
+            None => (0..self.schema.fields().len()).collect(),
         };
         let schema = Arc::new(self.schema.project(&columns)?);
         let groups = state.config().target_partitions().clamp(1, self.places.len().max(1));
@@ -218,15 +230,18 @@ impl PartitionStream for Part {
 impl Part {
     fn read(&self, handle: &Handle, sink: &super::aside::Sink) -> Result<()> {
         for place in &self.places {
-            let input = open_bytes(handle.clone(), place, self.options.packing(&place.path)?)?;
+            let text = || open_bytes(handle.clone(), place, self.options.packing(&place.path)?);
             let more = match self.format {
+                FileFormat::Arrow | FileFormat::Orc | FileFormat::Avro => {
+                    columnar::read(handle, place, self.format, &self.schema, sink)?
+                }
                 FileFormat::Json => {
-                    let input = std::io::BufReader::with_capacity(1 << 16, Unlisted::new(input));
+                    let input = std::io::BufReader::with_capacity(1 << 16, Unlisted::new(text()?));
                     json::read(input, &place.uri, &self.schema, sink)?
                 }
                 _ => {
                     let wanted = Wanted { fields: &self.fields, columns: &self.columns, schema: &self.schema };
-                    csv::read(input, &place.uri, &self.options, &wanted, sink, |e| failed(e, place))?
+                    csv::read(text()?, &place.uri, &self.options, &wanted, sink, |e| failed(e, place))?
                 }
             };
             if !more {

@@ -1,4 +1,4 @@
-//! Rows into a file: Parquet, text with delimiters, JSON. The file is there as a whole when all rows are in it.
+//! Rows into a file: Parquet, Arrow IPC, text with delimiters, JSON. The file is there as a whole when all rows are in it.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::ipc::MetadataVersion;
+use datafusion::arrow::ipc::writer::{FileWriter, IpcWriteOptions};
 use datafusion::arrow::json::writer::{JsonArray, JsonFormat, LineDelimited, Writer, WriterBuilder};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use flate2::Compression as GzipLevel;
@@ -40,7 +42,7 @@ pub(crate) async fn write(
     let format = options.format.or_else(|| FileFormat::of_path(path)).ok_or_else(|| {
         Error::invalid("the format of the file is not known from its name")
             .with("path", path)
-            .with_hint("give it: COPY … TO '…' (FORMAT parquet), csv or json")
+            .with_hint("give it: COPY … TO '…' (FORMAT parquet), arrow, csv or json")
     })?;
     let buffer = Buffer::default();
     let mut encoder = Encoder::new(format, options, path, &schema, buffer.clone())?;
@@ -144,6 +146,7 @@ fn failed(error: std::io::Error) -> Error {
 /// Rows as the bytes of one format.
 enum Encoder {
     Parquet(Box<ArrowWriter<Buffer>>),
+    Arrow(Box<FileWriter<Buffer>>),
     Csv { out: Packed, delimiter: u8, quote: u8, escape: u8, null: String, line: Vec<u8> },
     Lines(Writer<Packed, LineDelimited>),
     List(Writer<Packed, JsonArray>),
@@ -173,7 +176,19 @@ impl Encoder {
                 let list = options.array;
                 if list { Ok(Self::List(json(out))) } else { Ok(Self::Lines(json(out))) }
             }
-            FileFormat::Arrow => Err(Error::unsupported("COPY to Arrow files").with_hint("write parquet, csv or json")),
+            FileFormat::Arrow => match options.compression.as_deref() {
+                None | Some("auto" | "none" | "uncompressed") => {
+                    // Some readers expect the first message right behind the magic.
+                    let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?;
+                    Ok(Self::Arrow(Box::new(FileWriter::try_new_with_options(buffer, schema, options)?)))
+                }
+                Some(other) => Err(Error::unsupported(format!("compression {other} of Arrow files"))
+                    .with_hint("Arrow files are written as they are: leave compression out")),
+            },
+            FileFormat::Orc | FileFormat::Avro => {
+                let name = if format == FileFormat::Orc { "ORC" } else { "Avro" };
+                Err(Error::unsupported(format!("COPY to {name} files")).with_hint("write parquet, arrow, csv or json"))
+            }
         }
     }
 
@@ -194,6 +209,7 @@ impl Encoder {
     fn put(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
             Self::Parquet(writer) => writer.write(batch).map_err(encoded),
+            Self::Arrow(writer) => Ok(writer.write(batch)?),
             Self::Lines(writer) => Ok(writer.write(&with_text_keys(batch)?)?),
             Self::List(writer) => Ok(writer.write(&with_text_keys(batch)?)?),
             Self::Csv { out, delimiter, quote, escape, null, line } => {
@@ -236,6 +252,7 @@ impl Encoder {
     fn finish(&mut self) -> Result<()> {
         match std::mem::replace(self, Self::Done) {
             Self::Parquet(writer) => writer.close().map(drop).map_err(encoded),
+            Self::Arrow(mut writer) => Ok(writer.finish()?),
             Self::Csv { out, .. } => out.finish(),
             Self::Lines(mut writer) => {
                 writer.finish()?;

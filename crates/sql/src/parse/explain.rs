@@ -1,7 +1,7 @@
 //! Statements that tell about a query: EXPLAIN, DESCRIBE of a query, SUMMARIZE.
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use linn::{Error, Result};
+use linn::Result;
 
 use super::cursor::Cursor;
 use super::statement::Statement;
@@ -90,17 +90,6 @@ pub(super) fn summarize(mut c: Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<S
     c.object()?;
     c.end()?;
     Ok(Statement::Summarize(all_of(table)))
-}
-
-/// Fails when a statement is of a kind that has no plan to show.
-pub(crate) fn explainable(statement: &Statement) -> Result<()> {
-    match statement {
-        Statement::Other(_) => Ok(()),
-        _ => {
-            Err(Error::unsupported("EXPLAIN of a statement that is not a query")
-                .with_hint("explain the query of its rows"))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod types;
 mod view;
 
 pub(crate) use cursor::{Cursor, DEPTH, DIALECT, split};
-pub(crate) use explain::{PlanFormat, explainable};
+pub(crate) use explain::PlanFormat;
 pub(crate) use from::with_select;
 pub(crate) use grammar::{Called, honoured};
 pub(crate) use position::{at, named, pointed, refused};

@@ -27,31 +27,52 @@ use super::place::{self, Changed};
 use super::query::{frame, frame_over};
 use super::source::suggested;
 use crate::error::ours;
+use crate::names::quoted;
 use crate::parse::TableOptions;
 use crate::provider::{FILE, POSITION, PlacedTable, TARGET, noting, open_table};
 use crate::session::{Output, Session};
 
-pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOptions) -> Result<Output> {
+/// An UPDATE or DELETE that is planned: nothing is written until it runs.
+pub(super) struct Changing {
+    pub(super) table: Table,
+    /// The rows that change: where they stand, if they are changed there, then the new columns.
+    pub(super) rows: DataFrame,
+    placed: Option<Arc<PlacedTable>>,
+    kind: RowKind,
+}
+
+impl Changing {
+    pub(super) async fn run(self) -> Result<Output> {
+        let Self { table, rows, placed, kind } = self;
+        let written = match placed {
+            Some(placed) => in_place(&table, &placed, rows, kind).await?,
+            None => write_back(&table, rows, kind).await?,
+        };
+        let (verb, place) = if kind == RowKind::Delete { ("Deleted", "from") } else { ("Updated", "in") };
+        Ok(Output::wrote(verb, written, format!("{place} {}", table.name())))
+    }
+}
+
+pub(super) async fn delete(session: &Session, delete: Delete, options: &TableOptions) -> Result<Changing> {
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
     let [from] = from.as_slice() else { return Err(Error::unsupported("DELETE from several tables")) };
     if delete.using.is_some() || !delete.tables.is_empty() || delete.limit.is_some() {
         return Err(Error::unsupported("DELETE with USING, LIMIT or a list of tables"));
     }
     let (table, name) = target(session, from, options).await?;
-    if !table.schema().is_primary_key_table() {
-        let condition = delete.selection.as_ref();
-        let chosen = Chosen { table: &table, name: &name, columns: None, condition };
-        let deleted = replace(session, chosen, options).await?;
-        return Ok(Output::wrote("Deleted", deleted, format!("from {}", table.name())));
-    }
-    effect::deletes(&table)?;
-    let columns = effect::deleted_columns(&table);
-    let written =
-        rewrite(session, &table, &name, &columns, delete.selection.as_ref(), RowKind::Delete, options).await?;
-    Ok(Output::wrote("Deleted", written, format!("from {}", table.name())))
+    let columns = match table.schema().is_primary_key_table() {
+        true => {
+            effect::deletes(&table)?;
+            effect::deleted_columns(&table)
+        }
+        false => Vec::new(),
+    };
+    let condition = delete.selection.as_ref();
+    let chosen = Chosen { table, name: &name, columns: &columns, condition, kind: RowKind::Delete };
+    chosen.planned(session, options).await
 }
 
-pub(super) async fn update(session: &Session, update: Update, options: &TableOptions) -> Result<Output> {
+pub(super) async fn update(session: &Session, update: Update, options: &TableOptions) -> Result<Changing> {
     if update.from.is_some() {
         return Err(Error::unsupported("UPDATE with FROM").with_hint("use MERGE INTO"));
     }
@@ -68,15 +89,9 @@ pub(super) async fn update(session: &Session, update: Update, options: &TableOpt
             (None, None) => quoted(&f.name),
         })
         .collect();
-    let selection = update.selection.as_ref();
-    let written = match table.schema().is_primary_key_table() {
-        true => rewrite(session, &table, &name, &columns, selection, RowKind::UpdateAfter, options).await?,
-        false => {
-            let chosen = Chosen { table: &table, name: &name, columns: Some(&columns), condition: selection };
-            replace(session, chosen, options).await?
-        }
-    };
-    Ok(Output::wrote("Updated", written, format!("in {}", table.name())))
+    let condition = update.selection.as_ref();
+    let chosen = Chosen { table, name: &name, columns: &columns, condition, kind: RowKind::UpdateAfter };
+    chosen.planned(session, options).await
 }
 
 /// The assigned columns and their expressions. Keys cannot be assigned: that would be another row.
@@ -110,12 +125,33 @@ pub(crate) async fn delete_keys(session: &Session, id: &Identifier, keys: Vec<Re
     .await
 }
 
+/// How many rows have keys that are in these batches.
+pub(crate) async fn count_keys(session: &Session, id: &Identifier, keys: Vec<RecordBatch>) -> Result<u64> {
+    match of_keys(session, id, keys, &TableOptions::default()).await? {
+        Some((_, rows)) => Ok(rows.count().await.map_err(ours)? as u64),
+        None => Ok(0),
+    }
+}
+
 async fn try_delete_keys(
     session: &Session,
     id: &Identifier,
     keys: Vec<RecordBatch>,
     options: &TableOptions,
 ) -> Result<u64> {
+    match of_keys(session, id, keys, options).await? {
+        Some((table, rows)) => write_back(&table, rows, RowKind::Delete).await,
+        None => Ok(0),
+    }
+}
+
+/// The rows whose keys are in these batches, and their table; nothing without a key.
+async fn of_keys(
+    session: &Session,
+    id: &Identifier,
+    keys: Vec<RecordBatch>,
+    options: &TableOptions,
+) -> Result<Option<(Table, DataFrame)>> {
     let table = noting(session.catalog().table(id).await?, options.reads())?;
     // A key that was not there may come later: then it comes after this.
     let level = if table.options().isolation()? == Isolation::None { Isolation::None } else { Isolation::Snapshot };
@@ -124,7 +160,7 @@ async fn try_delete_keys(
         return Err(Error::invalid("rows have no keys in a table without a primary key").with("table", id));
     }
     effect::deletes(&table)?;
-    let Some(first) = keys.first() else { return Ok(0) };
+    let Some(first) = keys.first() else { return Ok(None) };
     // The names differ from the table's, so that neither side needs a qualifier.
     let names = table.schema().primary_keys.iter().map(|name| (name, format!("\u{1}{name}")));
     let fields: Vec<_> = first
@@ -143,7 +179,7 @@ async fn try_delete_keys(
     let column = |name: &str| Expression::Column(Column::from_name(name));
     let on: Vec<Expression> = names.map(|(name, renamed)| column(name).eq(column(&renamed))).collect();
     let rows = all.join_on(keys, JoinType::LeftSemi, on).map_err(ours)?;
-    write_back(&table, rows, RowKind::Delete).await
+    Ok(Some((table, rows)))
 }
 
 /// Opens the target of a change, and says how a query names it: a table without a primary key is read with the places of
@@ -192,32 +228,44 @@ pub(super) async fn open_target(session: &Session, parts: &[String], options: &T
     }
 }
 
-/// Rows of a table that are to change where they stand.
+/// Rows of a table that are to change.
 struct Chosen<'a> {
-    table: &'a Table,
+    table: Table,
     /// How a query names the table.
     name: &'a str,
-    /// What replaces a row, column by column; nothing when it is deleted.
-    columns: Option<&'a [String]>,
+    /// What replaces a row, column by column.
+    columns: &'a [String],
     condition: Option<&'a Expr>,
+    kind: RowKind,
 }
 
-/// Deletes the rows where they stand, and appends what replaces them.
-async fn replace(session: &Session, chosen: Chosen<'_>, options: &TableOptions) -> Result<u64> {
-    let Chosen { table, name, columns, condition } = chosen;
-    let places = [quoted(FILE), quoted(POSITION)];
-    let selected: Vec<&str> = places.iter().chain(columns.into_iter().flatten()).map(String::as_str).collect();
-    let mut sql = format!("SELECT {} FROM {name}", selected.join(", "));
-    if let Some(condition) = condition {
-        sql.push_str(&format!(" WHERE {condition}"));
+impl Chosen<'_> {
+    async fn planned(self, session: &Session, options: &TableOptions) -> Result<Changing> {
+        let Self { table, name, columns, condition, kind } = self;
+        let placed = match table.schema().is_primary_key_table() {
+            true => None,
+            false => Some(Arc::new(PlacedTable::open(table.clone()).await?)),
+        };
+        let places = if placed.is_some() { vec![quoted(FILE), quoted(POSITION)] } else { Vec::new() };
+        let selected: Vec<&str> = places.iter().chain(columns).map(String::as_str).collect();
+        let mut sql = format!("SELECT {} FROM {name}", selected.join(", "));
+        if let Some(condition) = condition {
+            sql.push_str(&format!(" WHERE {condition}"));
+        }
+        let target = placed.clone().map(|placed| -> Arc<dyn TableProvider> { placed });
+        let rows = {
+            let goals = Goals::ByName(&table.schema().fields);
+            frame_over(session, query(&sql)?, options, target, &goals).await?
+        };
+        Ok(Changing { table, rows, placed, kind })
     }
-    let placed = Arc::new(PlacedTable::open(table.clone()).await?);
-    let target: Arc<dyn TableProvider> = placed.clone();
-    let goals = Goals::ByName(&table.schema().fields);
-    let rows = frame_over(session, query(&sql)?, options, Some(target), &goals).await?;
+}
+
+/// Deletes rows where they stand, and appends what replaces them.
+async fn in_place(table: &Table, placed: &Arc<PlacedTable>, rows: DataFrame, kind: RowKind) -> Result<u64> {
     let rows = rows.execute_stream().await.map_err(ours)?;
     let fields = table.visible_fields()?;
-    let updates = columns.is_some();
+    let updates = kind != RowKind::Delete;
     let changes = rows.map(move |batch| {
         let batch = batch.map_err(ours)?;
         let added = match updates {
@@ -226,24 +274,7 @@ async fn replace(session: &Session, chosen: Chosen<'_>, options: &TableOptions) 
         };
         Ok(Changed { added, gone: Some(batch.project(&[0, 1])?), rows: batch.num_rows() as u64 })
     });
-    place::change(table, &placed, if updates { "UPDATE" } else { "DELETE" }, changes.boxed()).await
-}
-
-async fn rewrite(
-    session: &Session,
-    table: &Table,
-    name: &str,
-    columns: &[String],
-    condition: Option<&Expr>,
-    kind: RowKind,
-    options: &TableOptions,
-) -> Result<u64> {
-    let mut sql = format!("SELECT {} FROM {name}", columns.join(", "));
-    if let Some(condition) = condition {
-        sql.push_str(&format!(" WHERE {condition}"));
-    }
-    let goals = Goals::ByName(&table.schema().fields);
-    write_back(table, frame_over(session, query(&sql)?, options, None, &goals).await?, kind).await
+    place::change(table, placed, if updates { "UPDATE" } else { "DELETE" }, changes.boxed()).await
 }
 
 /// Writes the rows of a query with the table's columns back to it.
@@ -270,9 +301,4 @@ pub(super) fn query(sql: &str) -> Result<Ast> {
         Some(tokens) => super::query::parse(tokens.into_iter().map(|t| TokenWithSpan::wrap(t.token)).collect()),
         None => Err(Error::internal("an empty query")),
     }
-}
-
-/// A name in double quotes.
-pub(in crate::run) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }

@@ -121,6 +121,8 @@ fn function(format: FileFormat, path: &str, options: &FileOptions, found: &[&str
     let name = match format {
         FileFormat::Parquet => return format!("read_parquet({})", text(path)),
         FileFormat::Arrow => return format!("read_arrow({})", text(path)),
+        FileFormat::Orc => return format!("read_orc({})", text(path)),
+        FileFormat::Avro => return format!("read_avro({})", text(path)),
         FileFormat::Csv => "read_csv",
         FileFormat::Json => "read_json",
     };

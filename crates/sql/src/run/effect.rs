@@ -6,7 +6,7 @@ use linn::format::options::MergeEngine;
 use linn::format::types::{DataField, RowKind};
 use linn::{Error, Result, Table};
 
-use super::change::quoted;
+use crate::names::quoted;
 
 /// Functions by which the value of an update stands.
 const STANDING: [&str; 2] = ["last_value", "last_non_null_value"];

@@ -34,7 +34,22 @@ pub(super) enum Source {
     Null,
 }
 
+/// An INSERT that is planned: nothing is written until it runs.
+pub(super) struct Inserting {
+    pub(super) table: Table,
+    /// The rows of the query.
+    pub(super) rows: DataFrame,
+    sources: Vec<Source>,
+    /// What OVERWRITE names.
+    overwrites: Option<PartitionValues>,
+}
+
 pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOptions) -> Result<Output> {
+    plan(session, insert, options).await?.run().await
+}
+
+/// Plans an INSERT.
+pub(super) async fn plan(session: &Session, insert: Insert, options: &TableOptions) -> Result<Inserting> {
     let table = open_target(session, &insert.table, options).await?;
     let fields = &table.schema().fields;
     let targets = named(&table, &insert.columns, &insert.partition);
@@ -43,19 +58,25 @@ pub(super) async fn insert(session: &Session, insert: Insert, options: &TableOpt
     let mut source = if defaults(&insert) { query(&default::row(&targets))? } else { parse(insert.query)? };
     default::fill(&mut source, &targets)?;
     literal::fit_values(&mut source, &targets);
-    let frame = frame_over(session, source, options, None, &Goals::InOrder(&targets)).await?;
-    let query_schema = Arc::clone(frame.schema().inner());
-    let sources = sources(&table, &insert.columns, &insert.partition, &query_schema)?;
-    let rows = frame.execute_stream().await.map_err(ours)?;
-    let shaped = rows.map({
-        let fields = table.visible_fields()?;
-        move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None))
-    });
-    if insert.overwrite {
-        return overwrite(&table, &insert.partition, shaped.boxed()).await.context("table", table.name());
+    let rows = frame_over(session, source, options, None, &Goals::InOrder(&targets)).await?;
+    let sources = sources(&table, &insert.columns, &insert.partition, rows.schema().inner())?;
+    Ok(Inserting { table, rows, sources, overwrites: insert.overwrite.then_some(insert.partition) })
+}
+
+impl Inserting {
+    async fn run(self) -> Result<Output> {
+        let Self { table, rows, sources, overwrites } = self;
+        let rows = rows.execute_stream().await.map_err(ours)?;
+        let shaped = rows.map({
+            let fields = table.visible_fields()?;
+            move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None))
+        });
+        if let Some(partition) = overwrites {
+            return overwrite(&table, &partition, shaped.boxed()).await.context("table", table.name());
+        }
+        let written = write(&table, shaped.boxed()).await?;
+        Ok(Output::wrote("Inserted", written, format!("into {}", table.name())))
     }
-    let written = write(&table, shaped.boxed()).await?;
-    Ok(Output::wrote("Inserted", written, format!("into {}", table.name())))
 }
 
 /// Whether this is `INSERT INTO t DEFAULT VALUES`.

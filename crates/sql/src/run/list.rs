@@ -4,10 +4,10 @@ use datafusion::arrow::array::StringArray;
 use linn::{Error, Result};
 
 use super::call::signatures;
-use super::change::quoted;
 use super::functions::functions;
 use super::show::rows;
 use super::{query, text_tokens};
+use crate::names::quoted;
 use crate::parse::{Listed, TableOptions};
 use crate::session::{Output, Session};
 

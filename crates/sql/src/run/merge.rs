@@ -7,6 +7,7 @@ use datafusion::arrow::array::{Array, AsArray, BooleanArray, Int8Array, Int32Arr
 use datafusion::arrow::compute::{cast, filter_record_batch, max};
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::catalog::TableProvider;
+use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertKind, TableFactor,
     TableWithJoins,
@@ -15,7 +16,7 @@ use futures::StreamExt;
 use linn::format::types::{DataField, RowKind};
 use linn::{Error, Result, Table};
 
-use super::change::{assignments, query, quoted, target};
+use super::change::{assignments, query, target};
 use super::default;
 use super::effect;
 use super::fit;
@@ -24,6 +25,7 @@ use super::number::Goals;
 use super::place::{self, Changed};
 use super::query::frame_over;
 use crate::error::ours;
+use crate::names::quoted;
 use crate::parse::{EVERY, TableOptions};
 use crate::provider::{FILE, POSITION, PlacedTable};
 use crate::session::{Output, Session};
@@ -31,11 +33,20 @@ use crate::session::{Output, Session};
 const IN_TARGET: &str = "\"__linn_t\"";
 const IN_SOURCE: &str = "\"__linn_s\"";
 
-pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOptions) -> Result<Output> {
+/// A MERGE that is planned: nothing is written until it runs.
+pub(super) struct Merging {
+    pub(super) table: Table,
+    /// The rows with their actions.
+    pub(super) rows: DataFrame,
+    placed: Option<Arc<PlacedTable>>,
+    /// What happens to a row, by the number of the action.
+    kinds: Vec<RowKind>,
+}
+
+pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOptions) -> Result<Merging> {
     let from = TableWithJoins { relation: merge.table.clone(), joins: Vec::new() };
     let (table, target_name) = target(session, &from, options).await?;
     let names = Names { target: called(&merge.table)?, source: called(&merge.source)? };
-    let fields = table.visible_fields()?;
     let keyed = table.schema().is_primary_key_table();
     if keyed {
         merge.clauses.iter().try_for_each(|clause| takes_effect(&table, clause))?;
@@ -47,28 +58,38 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
         false => Some(Arc::new(PlacedTable::open(table.clone()).await?)),
     };
     let target = placed.clone().map(|placed| -> Arc<dyn TableProvider> { placed });
-    let goals = Goals::ByName(&table.schema().fields);
-    let rows =
-        frame_over(session, query(&sql)?, options, target, &goals).await?.execute_stream().await.map_err(ours)?;
-    let written = match &placed {
-        None => {
-            let target = table.clone();
-            let rows = rows.map(move |batch| {
-                let batch = chosen(&batch.map_err(ours)?)?;
-                let acted = act(&batch, &fields, &kinds)?;
-                let is_delete = |kind: Option<i8>| kind == Some(RowKind::Delete.as_byte() as i8);
-                let deleted: BooleanArray = acted.kinds.iter().map(|kind| Some(is_delete(kind))).collect();
-                effect::removes(&target, &filter_record_batch(&acted.rows, &deleted)?)?;
-                Ok((acted.rows, Some(acted.kinds)))
-            });
-            write(&table, rows.boxed()).await?
-        }
-        Some(placed) => {
-            let changes = rows.map(move |batch| places(&chosen(&batch.map_err(ours)?)?, &fields, &kinds));
-            place::change(&table, placed, "MERGE", changes.boxed()).await?
-        }
+    let rows = {
+        let goals = Goals::ByName(&table.schema().fields);
+        frame_over(session, query(&sql)?, options, target, &goals).await?
     };
-    Ok(Output::wrote("Merged", written, format!("into {}", table.name())))
+    Ok(Merging { table, rows, placed, kinds })
+}
+
+impl Merging {
+    pub(super) async fn run(self) -> Result<Output> {
+        let Self { table, rows, placed, kinds } = self;
+        let fields = table.visible_fields()?;
+        let rows = rows.execute_stream().await.map_err(ours)?;
+        let written = match &placed {
+            None => {
+                let target = table.clone();
+                let rows = rows.map(move |batch| {
+                    let batch = chosen(&batch.map_err(ours)?)?;
+                    let acted = act(&batch, &fields, &kinds)?;
+                    let is_delete = |kind: Option<i8>| kind == Some(RowKind::Delete.as_byte() as i8);
+                    let deleted: BooleanArray = acted.kinds.iter().map(|kind| Some(is_delete(kind))).collect();
+                    effect::removes(&target, &filter_record_batch(&acted.rows, &deleted)?)?;
+                    Ok((acted.rows, Some(acted.kinds)))
+                });
+                write(&table, rows.boxed()).await?
+            }
+            Some(placed) => {
+                let changes = rows.map(move |batch| places(&chosen(&batch.map_err(ours)?)?, &fields, &kinds));
+                place::change(&table, placed, "MERGE", changes.boxed()).await?
+            }
+        };
+        Ok(Output::wrote("Merged", written, format!("into {}", table.name())))
+    }
 }
 
 struct Names {

@@ -40,7 +40,7 @@ use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use linn::Result;
 
 pub(crate) use call::procedures;
-pub(crate) use change::delete_keys;
+pub(crate) use change::{count_keys, delete_keys};
 pub(crate) use compute::compute;
 pub(crate) use condition::condition;
 pub(crate) use query::readings;

@@ -54,9 +54,9 @@ pub(super) async fn run(session: &Session, tokens: Vec<TokenWithSpan>, options: 
 
 async fn change(session: &Session, ast: Ast, options: &TableOptions) -> Result<Output> {
     match ast {
-        Ast::Update(update) => Box::pin(super::change::update(session, update, options)).await,
-        Ast::Delete(delete) => Box::pin(super::change::delete(session, delete, options)).await,
-        Ast::Merge(merge) => Box::pin(super::merge::merge(session, merge, options)).await,
+        Ast::Update(update) => Box::pin(super::change::update(session, update, options)).await?.run().await,
+        Ast::Delete(delete) => Box::pin(super::change::delete(session, delete, options)).await?.run().await,
+        Ast::Merge(merge) => Box::pin(super::merge::merge(session, merge, options)).await?.run().await,
         _ => Err(Error::internal("a statement that changes no rows")),
     }
 }

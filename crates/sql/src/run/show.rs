@@ -10,10 +10,10 @@ use linn::core::system::{GLOBAL, global_names};
 use linn::format::schema::TableSchema;
 use linn::{Error, ErrorKind, Identifier, Result, Table};
 
-use super::change::quoted;
 use super::kind::spelled;
 use super::query::schema_of_name;
 use super::source::suggested;
+use crate::names::quoted;
 use crate::parse::Statement;
 use crate::provider::open_table;
 use crate::session::{Output, Session, TEMPORARY, View};

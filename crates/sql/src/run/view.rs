@@ -4,9 +4,9 @@ use datafusion::sql::sqlparser::ast::Statement as Ast;
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use linn::{Error, Result};
 
-use super::change::quoted;
 use super::compute::compute;
 use super::query::{frame, names, parse};
+use crate::names::quoted;
 use crate::parse::{NewView, mark};
 use crate::session::{Output, Session, TEMPORARY, View};
 

@@ -39,6 +39,8 @@ async fn every_format_comes_back_as_it_went() {
         ("t.csv.gz", ""),
         ("u.csv", "(HEADER false, DELIMITER '|', QUOTE '''', NULL 'nil')"),
         ("t.tsv.zst", ""),
+        ("t.arrow", ""),
+        ("t.bin", "(FORMAT arrow)"),
     ] {
         let path = format!("{dir}/{name}");
         run(
@@ -133,7 +135,12 @@ async fn what_is_wrong_with_a_file_is_named() {
         (format!("SELECT * FROM '{dir}/d.parquet'"), ErrorKind::Corrupt, "Parquet"),
         (format!("SELECT * FROM read_cvs('{dir}/a.csv')"), ErrorKind::Unsupported, "read_cvs"),
         (format!("SELECT * FROM read_csv('{dir}/a.csv', heder = true)"), ErrorKind::Invalid, "unknown option 'heder'"),
-        (format!("SELECT * FROM read_orc('{dir}/a.orc')"), ErrorKind::Unsupported, "read_orc"),
+        (format!("SELECT * FROM '{dir}/none.orc'"), ErrorKind::NotFound, "no such file"),
+        (format!("SELECT * FROM read_orc('{dir}/d.parquet')"), ErrorKind::Corrupt, "d.parquet"),
+        (format!("SELECT * FROM read_avro('{dir}/d.parquet')"), ErrorKind::Corrupt, "d.parquet"),
+        (format!("SELECT * FROM read_arrow('{dir}/d.parquet')"), ErrorKind::Corrupt, "d.parquet"),
+        (format!("COPY t TO '{dir}/x.orc'"), ErrorKind::Unsupported, "COPY to ORC files"),
+        (format!("COPY t TO '{dir}/x.arrow' (COMPRESSION zstd)"), ErrorKind::Unsupported, "zstd"),
         (format!("COPY t FROM '{dir}/e.csv'"), ErrorKind::Invalid, "does not go to the table"),
         (format!("COPY t TO '{dir}/x.dat'"), ErrorKind::Invalid, "does not tell its format"),
         (format!("COPY t TO '{dir}/x.csv' (COMPRESSION brotli)"), ErrorKind::Unsupported, "brotli"),
@@ -173,4 +180,48 @@ async fn json_spells_what_it_has_no_numbers_for() {
     .await;
     let text = std::fs::read_to_string(format!("{dir}/m.json")).unwrap();
     assert_eq!(text.trim(), "{\"id\":1,\"m\":{\"1\":\"x\"},\"f\":\"NaN\",\"d\":9.00}");
+}
+
+/// The files of a table are files.
+#[tokio::test(flavor = "multi_thread")]
+async fn orc_and_avro_are_read() {
+    let (_folder, dir) = folder();
+    let storage = linn::core::storage::open(&format!("file:{dir}"), &linn::Options::new()).unwrap();
+    let catalog = linn::FilesystemCatalog::new(linn::Env::system(storage).unwrap(), linn::Options::new());
+    let s = linn_sql::Session::new(std::sync::Arc::new(catalog), "default");
+    let columns = "id BIGINT, s STRING, d DECIMAL(10, 2), f DOUBLE, b BOOLEAN, day DATE, at TIMESTAMP(3), y BYTES, \
+                   l ARRAY<INT>, r ROW<n INT, t STRING>";
+    for format in ["orc", "avro"] {
+        run(
+            &s,
+            &format!(
+                "CREATE TABLE {format} ({columns}) WITH ('bucket' = '-1', 'file.format' = '{format}'); \
+                 INSERT INTO {format} VALUES (1, 'a', 1.50, 0.5, true, DATE '2026-01-31', TIMESTAMP '2026-01-31 10:00:00.123', \
+                 X'00ff', [1, NULL], named_struct('n', 1, 't', 'x')); \
+                 INSERT INTO {format} (id, s) SELECT value, repeat('y', 100) FROM generate_series(2, 20000)"
+            ),
+        )
+        .await;
+        let files = format!("'{dir}/default.db/{format}/bucket-0/*.{format}'");
+        // Timestamps of Avro are in UTC.
+        let first = "SELECT id, s, d, f, b, day, CAST(at AS TIMESTAMP(3)), y, l, r FROM";
+        let expected = rows(&s, &format!("{first} {format} ORDER BY id LIMIT 3")).await;
+        assert_eq!(rows(&s, &format!("{first} {files} ORDER BY id LIMIT 3")).await, expected);
+        let query = |from: &str| format!("SELECT count(*), sum(id), max(length(s)), count(d) FROM {from}");
+        let expected = rows(&s, &query(format)).await;
+        assert_eq!(rows(&s, &query(&format!("read_{format}({files})"))).await, expected);
+        assert_eq!(rows(&s, &format!("SELECT count(*) FROM {files}")).await, ["20000"]);
+        run(&s, &format!("CREATE TABLE back_{format} ({columns}); COPY back_{format} FROM {files}")).await;
+        assert_eq!(rows(&s, &query(&format!("back_{format}"))).await, expected);
+        // Damage is an error, wherever it is.
+        let path =
+            std::fs::read_dir(format!("{dir}/default.db/{format}/bucket-0")).unwrap().next().unwrap().unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        for cut in [0, 1, 10, bytes.len() / 2, bytes.len() - 1] {
+            let cut_off = format!("{dir}/cut.{format}");
+            std::fs::write(&cut_off, &bytes[..cut]).unwrap();
+            let error = fails(&s, &format!("SELECT * FROM '{cut_off}'")).await;
+            assert_eq!(error.kind(), ErrorKind::Corrupt, "{cut}: {error:?}");
+        }
+    }
 }

@@ -36,9 +36,47 @@ async fn in_every_format() {
     assert!(rows(&s, &format!("EXPLAIN FORMAT GRAPHVIZ {query}")).await.join("\n").contains("digraph"));
     assert!(rows(&s, &format!("EXPLAIN VERBOSE {query}")).await.len() > 5);
     assert!(rows(&s, &format!("EXPLAIN ANALYZE FORMAT JSON {query}")).await.join("\n").contains("LinnScan"));
-    assert_eq!(fails(&s, "EXPLAIN DELETE FROM orders").await.kind(), ErrorKind::Unsupported);
     assert_eq!(fails(&s, "EXPLAIN ANALYZE FORMAT TREE SELECT 1").await.kind(), ErrorKind::Unsupported);
     assert_eq!(fails(&s, "EXPLAIN FORMAT XML SELECT 1").await.kind(), ErrorKind::Invalid);
+}
+
+/// The plan is that of the rows, and nothing is written.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_statements_that_write() {
+    let s = session();
+    run(&s, ORDERS).await;
+    run(&s, "CREATE TABLE a AS SELECT * FROM orders").await;
+    for table in ["orders", "a"] {
+        let all = format!("SELECT * FROM {table} ORDER BY id");
+        let before = (rows(&s, &all).await, rows(&s, &format!("SELECT count(*) FROM {table}$snapshots")).await);
+        for (operation, sql) in [
+            ("INSERT", format!("INSERT INTO {table} SELECT id + 10, dt, amount, note FROM orders")),
+            ("INSERT", format!("INSERT INTO {table} (id, dt) VALUES (9, 'x')")),
+            ("OVERWRITE", format!("INSERT OVERWRITE {table} SELECT * FROM orders")),
+            ("UPDATE", format!("UPDATE {table} SET note = upper(note) WHERE id > 1")),
+            ("DELETE", format!("DELETE FROM {table} WHERE id > 1")),
+            (
+                "MERGE",
+                format!(
+                    "MERGE INTO {table} t USING orders o ON t.id = o.id WHEN MATCHED THEN UPDATE SET note = 'x' \
+                     WHEN NOT MATCHED THEN INSERT *"
+                ),
+            ),
+        ] {
+            let plan = rows(&s, &format!("EXPLAIN {sql}")).await;
+            assert_eq!(plan[0], format!("write|LinnWrite: table=default.{table}, operation={operation}"), "{sql}");
+            let plan = plan.join("\n");
+            assert!(plan.contains("physical_plan"), "{plan}");
+            assert!(plan.contains("LinnScan") || sql.contains("VALUES"), "{plan}");
+            assert!(rows(&s, &format!("EXPLAIN FORMAT TREE {sql}")).await.join("\n").contains("LinnWrite"));
+            assert_eq!(fails(&s, &format!("EXPLAIN ANALYZE {sql}")).await.kind(), ErrorKind::Unsupported);
+        }
+        let after = (rows(&s, &all).await, rows(&s, &format!("SELECT count(*) FROM {table}$snapshots")).await);
+        assert_eq!(before, after);
+    }
+    // What the statement would be refused for is told.
+    assert_eq!(fails(&s, "EXPLAIN UPDATE orders SET id = 1").await.kind(), ErrorKind::Invalid);
+    assert_eq!(fails(&s, "EXPLAIN DROP TABLE orders").await.kind(), ErrorKind::Unsupported);
 }
 
 #[tokio::test(flavor = "multi_thread")]

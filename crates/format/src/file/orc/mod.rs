@@ -21,6 +21,15 @@ use async_trait::async_trait;
 use super::{BatchStream, FileFormat, FileRead, FileWrite, FileWriter, RangeReader};
 use crate::Result;
 
+/// Looks at a file before `orc-rust` does, which would not survive some that are damaged. Must be called where that library is given
+/// a file by others than this module.
+///
+/// # Errors
+/// `Corrupt` for what is no ORC file, or whose types do not form a tree.
+pub async fn check(file: Arc<dyn RangeReader>) -> Result<()> {
+    tail::check(&mut source::Source::new(file)).await
+}
+
 /// The `orc` format.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Orc;

@@ -12,9 +12,9 @@ use linn::format::types::arrow_schema;
 use linn::{Error, Result, Table};
 
 use crate::error::ours;
+use crate::names::quoted;
 use crate::parse::{TableOptions, split};
 use crate::provider::TARGET;
-use crate::run::change::quoted;
 use crate::run::number::Goals;
 use crate::run::query::{frame_over, parse};
 use crate::session::Session;
