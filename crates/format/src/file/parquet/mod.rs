@@ -4,6 +4,7 @@
 //! vectors, names and ids of nested fields) is put right at the edge, in `schema`, `int96` and `conform`.
 
 mod conform;
+mod damage;
 mod dictionary;
 pub(crate) mod fence;
 mod int96;

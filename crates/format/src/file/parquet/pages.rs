@@ -1,8 +1,10 @@
-//! Pages of a row group that are compressed here.
+//! Pages of a row group, which get their checksums here, and most are compressed here.
 //!
-//! The library would compress each page into a buffer of its own, which it first makes too small, lets grow to twice the size of
-//! the page, and then cuts: three copies of a page, and as many new pages of memory. It hands out pages as they are instead, header
-//! and values, and what it has noted of their sizes is put right when the column chunk goes into the file.
+//! The library writes no checksums, and would compress each page into a buffer of its own, which it first makes too small, lets
+//! grow to twice the size of the page, and then cuts: three copies of a page, and as many new pages of memory. It hands out pages
+//! instead, header and body, and what it has noted of their sizes is put right when the column chunk goes into the file.
+//!
+//! A checksum is the CRC-32 of a page's body as it is in the file, levels and values (Parquet's `PageHeader.crc`).
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,30 +28,61 @@ const LARGE: usize = 2 << 20;
 /// `PageType` of a dictionary in a page header.
 const DICTIONARY: i32 = 2;
 
-/// The pages of a row group, and what compresses them.
+/// The pages of a row group, and what compresses them unless the library has.
 #[derive(Debug)]
 pub(super) struct Pages {
-    level: ZstdLevel,
     chunks: Mutex<Vec<Arc<Mutex<Chunk>>>>,
-    presses: Arc<Presses>,
+    press: Option<Press>,
 }
 
-/// Compressors with their buffers, of which each thread that has a page takes one.
-#[derive(Default)]
-pub(super) struct Presses(Mutex<Vec<(Compressor<'static>, Vec<u8>)>>);
+/// What compresses pages with zstd: compressors with their buffers, of which each thread that has a page takes one.
+#[derive(Clone)]
+pub(super) struct Press {
+    level: ZstdLevel,
+    spare: Arc<Mutex<Vec<(Compressor<'static>, Vec<u8>)>>>,
+}
 
-impl std::fmt::Debug for Presses {
+impl std::fmt::Debug for Press {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Presses").field(&locked(&self.0).len()).finish()
+        f.debug_struct("Press").field("level", &self.level).field("spare", &locked(&self.spare).len()).finish()
+    }
+}
+
+impl Press {
+    pub(super) fn new(level: ZstdLevel) -> Self {
+        Self { level, spare: Arc::default() }
+    }
+
+    fn compressed(&self, body: &[u8]) -> parquet::errors::Result<Bytes> {
+        let most = zstd::zstd_safe::compress_bound(body.len());
+        let spare = locked(&self.spare).pop();
+        let (mut compressor, mut buffer) = match spare {
+            Some(spare) => spare,
+            None => (Compressor::new(self.level.compression_level())?, Vec::new()),
+        };
+        let bytes = if most > LARGE {
+            let mut own = Vec::with_capacity(most);
+            compressor.compress_to_buffer(body, &mut own)?;
+            own.shrink_to_fit();
+            own.into()
+        } else {
+            buffer.clear();
+            buffer.reserve(most);
+            compressor.compress_to_buffer(body, &mut buffer)?;
+            Bytes::copy_from_slice(&buffer)
+        };
+        locked(&self.spare).push((compressor, buffer));
+        Ok(bytes)
     }
 }
 
 impl Pages {
-    pub(super) fn new(level: ZstdLevel, presses: Arc<Presses>) -> Self {
-        Self { level, chunks: Mutex::default(), presses }
+    /// Pages that `press` compresses, where it is given; the library has compressed them otherwise.
+    pub(super) fn new(press: Option<Press>) -> Self {
+        Self { chunks: Mutex::default(), press }
     }
 
-    /// Bytes of what the pages of a column were before they were compressed, and after it.
+    /// Bytes of the pages of a column as the library handed them out, and as they are in the file.
     pub(super) fn sizes(&self, column: usize) -> (usize, usize) {
         let chunk = locked(&self.chunks).get(column).map(Arc::clone);
         chunk.map_or((0, 0), |chunk| {
@@ -70,9 +103,10 @@ impl Pages {
         let data_offset = as_i64(bytes_of(&pages.dictionary));
         let metadata: ColumnChunkMetaData = noted.metadata.clone();
         let uncompressed = metadata.uncompressed_size() + pages.grown;
+        let codec = self.press.as_ref().map_or(metadata.compression(), |press| Compression::ZSTD(press.level));
         let metadata = metadata
             .into_builder()
-            .set_compression(Compression::ZSTD(self.level))
+            .set_compression(codec)
             .set_total_compressed_size(as_i64(pages.made))
             .set_total_uncompressed_size(uncompressed)
             .set_dictionary_page_offset(dictionary)
@@ -104,7 +138,7 @@ impl PageStoreFactory for Pages {
         }
         let chunk = Arc::<Mutex<Chunk>>::default();
         chunks.push(Arc::clone(&chunk));
-        Ok(Box::new(Store { chunk, level: self.level, presses: Arc::clone(&self.presses) }))
+        Ok(Box::new(Store { chunk, press: self.press.clone() }))
     }
 }
 
@@ -147,32 +181,7 @@ impl Chunk {
 /// What the library gives the pages of one column to.
 struct Store {
     chunk: Arc<Mutex<Chunk>>,
-    level: ZstdLevel,
-    presses: Arc<Presses>,
-}
-
-impl Store {
-    fn compressed(&self, body: &[u8]) -> parquet::errors::Result<Bytes> {
-        let most = zstd::zstd_safe::compress_bound(body.len());
-        let spare = locked(&self.presses.0).pop();
-        let (mut compressor, mut buffer) = match spare {
-            Some(spare) => spare,
-            None => (Compressor::new(self.level.compression_level())?, Vec::new()),
-        };
-        let bytes = if most > LARGE {
-            let mut own = Vec::with_capacity(most);
-            compressor.compress_to_buffer(body, &mut own)?;
-            own.shrink_to_fit();
-            own.into()
-        } else {
-            buffer.clear();
-            buffer.reserve(most);
-            compressor.compress_to_buffer(body, &mut buffer)?;
-            Bytes::copy_from_slice(&buffer)
-        };
-        locked(&self.presses.0).push((compressor, buffer));
-        Ok(bytes)
-    }
+    press: Option<Press>,
 }
 
 impl PageStore for Store {
@@ -182,13 +191,16 @@ impl PageStore for Store {
         match chunk.header.take() {
             None => chunk.header = Some(value),
             Some(header) => {
-                let body = self.compressed(&value)?;
-                let (page_type, resized) =
-                    resized(&header, body.len()).ok_or_else(|| ParquetError::General("a page header".to_owned()))?;
-                chunk.grown += as_i64(resized.len()) - as_i64(header.len());
-                chunk.made += resized.len() + body.len();
+                let body = match &self.press {
+                    Some(press) => press.compressed(&value)?,
+                    None => value,
+                };
+                let (page_type, made) =
+                    header_of(&header, &body).ok_or_else(|| ParquetError::General("a page header".to_owned()))?;
+                chunk.grown += as_i64(made.len()) - as_i64(header.len());
+                chunk.made += made.len() + body.len();
                 let pages = if page_type == DICTIONARY { &mut chunk.dictionary } else { &mut chunk.data };
-                pages.extend([resized, body]);
+                pages.extend([made, body]);
             }
         }
         Ok(PageKey::new(0))
@@ -203,31 +215,40 @@ impl PageStore for Store {
     }
 }
 
-/// The type of a page, and its header with another size of the compressed body. A header begins with three numbers: its type,
-/// the size of the page, and that of its body.
-fn resized(header: &[u8], size: usize) -> Option<(i32, Bytes)> {
+/// The type of a page, and its header with the size and the checksum of its body. A header of the library's begins with three
+/// numbers: its type, the size of the page, and that of its body. The checksum is the fourth.
+fn header_of(header: &[u8], body: &[u8]) -> Option<(i32, Bytes)> {
     let mut fields = Fields(header);
     let page_type = fields.next_i32()?;
     fields.next_i32()?;
     let kept = header.get(..header.len() - fields.0.len())?;
     fields.next_i32()?;
-    let mut made = Vec::with_capacity(header.len() + 5);
+    let mut made = Vec::with_capacity(header.len() + 10);
     made.extend_from_slice(kept);
-    made.push(NEXT_I32);
-    // As a signed number, of which even ones stand for those that are not negative.
-    put_var_int(&mut made, u64::try_from(i32::try_from(size).ok()?).ok()? << 1);
-    made.extend_from_slice(fields.0);
+    put_next_i32(&mut made, i32::try_from(body.len()).ok()?);
+    put_next_i32(&mut made, crc32fast::hash(body).cast_signed());
+    // The number of the field after it is given as the distance from the one before, which is one less now.
+    let (next, rest) = fields.0.split_first()?;
+    made.push(next.checked_sub(ONE_FIELD).filter(|next| *next > ONE_FIELD)?);
+    made.extend_from_slice(rest);
     Some((page_type, made.into()))
 }
 
+/// Distance between the numbers of neighbouring fields, in the byte that begins a field.
+pub(super) const ONE_FIELD: u8 = 0x10;
 /// An i32 whose number is one above that of the field before it.
-const NEXT_I32: u8 = 0x15;
+const NEXT_I32: u8 = ONE_FIELD | 5;
+
+fn put_next_i32(into: &mut Vec<u8>, value: i32) {
+    into.push(NEXT_I32);
+    put_var_int(into, u64::from(((value << 1) ^ (value >> 31)).cast_unsigned()));
+}
 
 /// What is left of a struct in Thrift's compact protocol.
-struct Fields<'a>(&'a [u8]);
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl Fields<'_> {
-    fn next_i32(&mut self) -> Option<i32> {
+    pub(super) fn next_i32(&mut self) -> Option<i32> {
         (self.0.try_get_u8().ok()? == NEXT_I32).then_some(())?;
         let mut zigzag = 0_u32;
         for shift in (0..32).step_by(7) {

@@ -12,6 +12,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
 use super::conform::conform;
+use super::damage::Place;
 use super::fence::{Fenced, fenced};
 use super::open::{Open, open};
 use super::project::leaves;
@@ -43,8 +44,10 @@ pub(super) async fn stream(file: Arc<dyn RangeReader>, mut read: FileRead) -> Re
     let batches = futures::stream::iter(parts).then(move |part| {
         let builder = ParquetRecordBatchStreamBuilder::new_with_metadata(source.clone(), metadata.clone());
         let is_window = part.rows.is_some();
+        let (groups, fields) = (part.groups.clone(), read.fields.clone());
+        let place = Place { source: source.clone(), metadata: metadata.clone(), groups, fields };
         let built = fenced(|| build(builder, &read, deleted.as_deref(), part, batch_rows)).flatten();
-        let batches = built.context("path", &path).map(|built| built.batches(Arc::clone(&path), read.fields.clone()));
+        let batches = built.context("path", &path).map(|built| built.batches(Arc::clone(&path), place));
         async move {
             match batches? {
                 // The pages of a window are let go of before its rows are handed out.
@@ -113,8 +116,10 @@ struct Built {
 }
 
 impl Built {
-    fn batches(self, path: Arc<str>, fields: Vec<DataField>) -> BatchStream {
+    fn batches(self, path: Arc<str>, place: Place) -> BatchStream {
         let Self { stream, shape, filter } = self;
+        let place = Arc::new(place);
+        let fields = place.fields.clone();
         let batch = move |item: Result<parquet::errors::Result<RecordBatch>>| {
             let batch = item.context("path", &path)?.map_err(|e| reading(e, &path))?;
             let batch = shape.apply(&batch).context("path", &path)?;
@@ -126,7 +131,11 @@ impl Built {
                 None => Ok(batch),
             }
         };
-        Fenced::new(stream).map(batch).boxed()
+        let placed = move |error| {
+            let place = Arc::clone(&place);
+            async move { Err(place.of(error).await) }
+        };
+        Fenced::new(stream).map(batch).or_else(placed).boxed()
     }
 }
 

@@ -46,7 +46,7 @@ impl Source {
         (from <= to && to <= bytes.len()).then(|| bytes.slice(from..to))
     }
 
-    async fn read(&self, range: Range<u64>) -> Result<Bytes> {
+    pub(super) async fn read(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.file.size() {
             return Err(ParquetError::EOF(format!("bytes {range:?} of {} are asked for", self.file.size())));
         }

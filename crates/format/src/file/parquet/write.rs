@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType as Arrow, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
-use parquet::basic::{Compression, Type as Physical, ZstdLevel};
+use parquet::basic::{Compression, Type as Physical};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use super::conform::conform;
 use super::dictionary;
-use super::pages::{Pages, Presses};
+use super::pages::{Pages, Press};
 use super::property::{Properties, properties};
 use super::schema::{INT96_LENGTH, Nanos, message};
 use super::writing;
@@ -40,7 +40,9 @@ pub(super) struct Writer {
     /// How columns are encoded.
     properties: Arc<WriterProperties>,
     /// With what pages are compressed here; the library does it where there is nothing.
-    presses: Option<(ZstdLevel, Arc<Presses>)>,
+    press: Option<Press>,
+    /// Whether pages pass through here: the library alone writes the same without checksums.
+    here: bool,
     /// The leaf columns as they are encoded.
     leaves: SchemaDescriptor,
     /// The columns as they are encoded.
@@ -49,7 +51,7 @@ pub(super) struct Writer {
     leaf_counts: Vec<usize>,
     /// Row group in progress: a writer for each leaf.
     group: Vec<ArrowColumnWriter>,
-    /// Its pages, where they are compressed here.
+    /// Its pages, where they pass through here.
     pages: Option<Arc<Pages>>,
     group_rows: usize,
     block_size: usize,
@@ -59,19 +61,19 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(write: FileWrite, sink: Box<dyn Write + Send>) -> Result<Self> {
-        Self::compressing(write, sink, true)
+        Self::paging(write, sink, true)
     }
 
-    /// With pages compressed `here` where they can be.
-    pub(super) fn compressing(write: FileWrite, sink: Box<dyn Write + Send>, here: bool) -> Result<Self> {
+    /// With pages that get their checksums `here` and are compressed where they can be.
+    pub(super) fn paging(write: FileWrite, sink: Box<dyn Write + Send>, here: bool) -> Result<Self> {
         let schema = message(&write.fields, Nanos::Int96).map_err(writing)?;
         let Properties { writer, block_size, block_rows } = properties(&write, &schema)?;
         let writer = Arc::new(writer);
         let arrow = encoded(&*arrow_schema(&narrowed(&write.fields))?);
         let file = SerializedFileWriter::new(sink, schema.root_schema_ptr(), Arc::clone(&writer)).map_err(writing)?;
         let leaves = message(&write.fields, Nanos::Bytes).map_err(writing)?;
-        let presses = compressed_here(&writer).filter(|_| here).map(|level| (level, Arc::default()));
-        let properties = match &presses {
+        let press = press(&writer).filter(|_| here);
+        let properties = match &press {
             Some(_) => {
                 let builder = WriterProperties::clone(&writer).into_builder();
                 Arc::new(builder.set_compression(Compression::UNCOMPRESSED).build())
@@ -83,7 +85,8 @@ impl Writer {
         Ok(Self {
             file,
             properties,
-            presses,
+            press,
+            here,
             leaves,
             leaf_counts,
             schema: arrow,
@@ -106,8 +109,8 @@ impl Writer {
             let group = self.file.flushed_row_groups().len();
             let properties = dictionary::fit(&self.properties, &self.leaves, batch);
             let mut columns = factory(&self.leaves, properties, &self.schema)?;
-            if let Some((level, presses)) = &self.presses {
-                let pages = self.pages.insert(Arc::new(Pages::new(*level, Arc::clone(presses))));
+            if self.here {
+                let pages = self.pages.insert(Arc::new(Pages::new(self.press.clone())));
                 columns = columns.with_page_store_factory(Arc::<Pages>::clone(pages));
             }
             self.group = columns.create_column_writers(group).map_err(writing)?;
@@ -134,8 +137,8 @@ impl Writer {
 
     fn buffered(&self) -> usize {
         let columns = self.group.iter().enumerate().map(|(leaf, writer)| {
-            let (given, compressed) = self.pages.as_ref().map_or((0, 0), |pages| pages.sizes(leaf));
-            writer.get_estimated_total_bytes().saturating_sub(given) + compressed
+            let (given, made) = self.pages.as_ref().map_or((0, 0), |pages| pages.sizes(leaf));
+            writer.get_estimated_total_bytes().saturating_sub(given) + made
         });
         columns.sum()
     }
@@ -171,11 +174,11 @@ impl Writer {
     }
 }
 
-/// The level of what is compressed here: zstd, which is the default, in pages of the first version, which are compressed as a
+/// With what pages are compressed here: zstd, which is the default, in pages of the first version, which are compressed as a
 /// whole.
-fn compressed_here(properties: &WriterProperties) -> Option<ZstdLevel> {
+fn press(properties: &WriterProperties) -> Option<Press> {
     match (properties.writer_version(), properties.compression(&ColumnPath::new(Vec::new()))) {
-        (WriterVersion::PARQUET_1_0, Compression::ZSTD(level)) => Some(level),
+        (WriterVersion::PARQUET_1_0, Compression::ZSTD(level)) => Some(Press::new(level)),
         _ => None,
     }
 }
