@@ -48,7 +48,7 @@ pub(super) async fn run(context: &Context, args: &InitArgs) -> Result<()> {
     create(context, args, &warehouse.display().to_string()).await?;
     let at = if args.folder.as_os_str() == "." { String::new() } else { format!("cd {} && ", args.folder.display()) };
     say!(
-        "\nNext:\n  {at}linn sql -c \"INSERT INTO {0} VALUES (1, 'hello', CAST(now() AS TIMESTAMP(3)))\"\n  {at}linn table read {0}\n  {at}linn sql",
+        "\nNext:\n  {at}linn sql -c \"INSERT INTO {0} VALUES (1, 'hello', now())\"\n  {at}linn table read {0}\n  {at}linn sql",
         args.table
     );
     Ok(())

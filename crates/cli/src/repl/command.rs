@@ -223,7 +223,8 @@ impl<'s> Place<'s> {
         {
             return show_table(&self.context, &id.to_string()).await;
         }
-        let Output::Rows { schema, .. } = self.session.execute(&format!("SELECT * FROM {name} LIMIT 0")).await? else {
+        let query = self.session.execute(&format!("SELECT * FROM {name} LIMIT 0")).await;
+        let Output::Rows { schema, .. } = query.map_err(|e| without_text(&e))? else {
             return Err(Error::invalid(format!("'{name}' has no columns")));
         };
         let fields = fields_from_arrow(&schema)?;
@@ -330,4 +331,13 @@ fn word(on: bool) -> &'static str {
 #[expect(clippy::disallowed_methods, reason = "time that is shown to a person, never stored")]
 fn now() -> Instant {
     Instant::now()
+}
+/// The error of a statement that nobody typed, without its text and the places in it.
+fn without_text(error: &Error) -> Error {
+    let said = error.context().iter().filter(|(key, _)| !matches!(*key, "at" | "text" | "statement"));
+    let bare = said.fold(Error::new(error.kind(), error.message()), |bare, (key, value)| bare.with(key, value));
+    match error.hint() {
+        Some(hint) => bare.with_hint(hint),
+        None => bare,
+    }
 }

@@ -42,6 +42,31 @@ fn nothing_of_a_damaged_file_is_committed() {
 }
 
 #[test]
+fn a_file_that_ends_early_is_damaged() {
+    let place = Place::new();
+    for format in ["avro", "orc"] {
+        let with = format!("WITH ('bucket' = '-1', 'file.format' = '{format}')");
+        place.ok(&[
+            "sql",
+            "-c",
+            &format!("CREATE TABLE {format} {with} AS SELECT value FROM generate_series(1, 10000)"),
+        ]);
+        let folder = place.path().join(format!("warehouse/default.db/{format}/bucket-0"));
+        let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+        let bytes = std::fs::read(&file).unwrap();
+        let name = format!("cut.{format}");
+        for cut in [bytes.len() / 2, bytes.len() - 1] {
+            std::fs::write(place.path().join(&name), &bytes[..cut]).unwrap();
+            let ended = place.run(&["table", "import", "default.t", &name, "--create"]);
+            assert!(matches!(ended.code, 2 | 9), "{cut} of {name}: {}", ended.err);
+            assert!(ended.err.contains(&name), "{}", ended.err);
+        }
+        std::fs::write(place.path().join(&name), &bytes).unwrap();
+        place.ok(&["table", "import", &format!("default.whole_{format}"), &name, "--create"]);
+    }
+}
+
+#[test]
 fn a_table_made_for_a_damaged_file_is_dropped_again() {
     let place = place();
     place.fails(&["table", "import", "default.made", "bad.parquet", "--create"], 9);

@@ -38,13 +38,7 @@ fn a_folder_is_set_up_once() {
     let ended = place.run(&["init", "lake"]);
     assert!(ended.code == 0 && ended.err.contains("Created table default.events"), "{}", ended.err);
     assert!(place.read("lake/linn.yaml").contains("warehouse: ./warehouse"));
-    place.ok(&[
-        "-w",
-        "lake/warehouse",
-        "sql",
-        "-c",
-        "INSERT INTO events VALUES (1, 'hello', CAST(now() AS TIMESTAMP(3)))",
-    ]);
+    place.ok(&["-w", "lake/warehouse", "sql", "-c", "INSERT INTO events VALUES (1, 'hello', now())"]);
     assert_eq!(
         place.ok(&["-w", "lake/warehouse", "-o", "csv", "get", "default.events", "1", "-s", "message"]),
         "message\nhello\n"

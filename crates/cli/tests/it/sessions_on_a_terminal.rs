@@ -128,6 +128,8 @@ fn commands_show_what_there_is() {
     assert!(screen.contains("│ INT NOT NULL │") && !screen.contains("Utf8"), "{screen}");
     let screen = terminal.run("\\d orders$snapshots", "commit_user");
     assert!(screen.contains("BIGINT") && !screen.contains("Int64"), "{screen}");
+    let screen = terminal.run("\\d ordres", "did you mean orders?");
+    assert!(!screen.contains("LIMIT 0"), "{screen}");
     let screen = terminal.run("\\dt ord*", "│ orders │");
     assert!(screen.contains("│ table  │"), "{screen}");
     let screen = terminal.run("\\timig", "did you mean '\\timing'?");

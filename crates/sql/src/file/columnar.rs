@@ -136,7 +136,15 @@ impl Source {
 
     fn avro(&self) -> Result<arrow_avro::reader::Reader<BufReader<Noted>>> {
         let input = BufReader::with_capacity(1 << 16, self.from(0));
-        ReaderBuilder::new().with_batch_size(ROWS).build(input).map_err(|e| self.broken(e))
+        let reader = ReaderBuilder::new().with_batch_size(ROWS).build(input).map_err(|e| self.broken(e))?;
+        // The library takes a block that is cut short for the end of the file; each block ends with the mark of the header.
+        let mark = reader.avro_header().sync();
+        let (size, length) = (self.place.size, mark.len() as u64);
+        let end = self.get_bytes(size.saturating_sub(length), length.min(size)).map_err(|e| self.broken(e))?;
+        match end == mark.as_slice() {
+            true => Ok(reader),
+            false => Err(Error::corrupt("the file ends within a block").with("file", &self.place.uri)),
+        }
     }
 
     fn arrow(&self) -> Result<Arrow> {

@@ -158,18 +158,29 @@ fn key_bars(table: &Table, buckets: &[&files::Bucket]) -> Result<Vec<Bar>> {
         let (Some(low), Some(high)) = (number(&low), number(&high)) else { return Ok(Vec::new()) };
         ranges.push((low, high, file.row_count as f64));
     }
+    Ok(bars(ranges, &first.data_type))
+}
+
+/// Rows over the line of their keys. Each whole number has a place of its own, so that there are no more bars than numbers.
+fn bars(mut ranges: Vec<(f64, f64, f64)>, data_type: &linn::format::types::DataType) -> Vec<Bar> {
+    use linn::format::types::Kind;
+    let whole = matches!(data_type.kind, Kind::TinyInt | Kind::SmallInt | Kind::Int | Kind::BigInt | Kind::Date);
+    if whole {
+        ranges.iter_mut().for_each(|range| range.1 += 1.0);
+    }
     let low = ranges.iter().map(|range| range.0).fold(f64::INFINITY, f64::min);
     let high = ranges.iter().map(|range| range.1).fold(f64::NEG_INFINITY, f64::max);
     if !(low.is_finite() && high.is_finite()) || low >= high {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let step = (high - low) / BARS as f64;
+    let step = if whole { step.ceil() } else { step };
     let bar = |at: usize| {
         let (from, to) = (low + step * at as f64, low + step * (at + 1) as f64);
         let count = ranges.iter().map(|range| share(*range, from, to, at + 1 == BARS)).sum();
-        Bar { name: format!("{} –", label(from, &first.data_type)), count }
+        (from < high).then(|| Bar { name: format!("{} –", label(from, data_type)), count })
     };
-    Ok((0..BARS).map(bar).collect())
+    (0..BARS).map_while(bar).collect()
 }
 
 /// How many rows of a file are between two keys.
@@ -238,6 +249,19 @@ mod tests {
         let shown: Vec<(&str, f64)> = bars.iter().map(|bar| (bar.name.as_str(), bar.count)).collect();
         assert_eq!(shown, [("< 1 KiB", 1.0), ("1.0 KiB –", 2.0), ("4.0 KiB –", 0.0), ("16.0 KiB –", 1.0)]);
         assert_eq!(size_bars(std::iter::empty()), []);
+    }
+
+    #[test]
+    fn there_are_no_more_bars_than_whole_numbers() {
+        let int = linn::format::types::DataType::parse("BIGINT").unwrap();
+        let shown = |ranges: Vec<(f64, f64, f64)>| -> Vec<(String, f64)> {
+            bars(ranges, &int).into_iter().map(|bar| (bar.name, bar.count)).collect()
+        };
+        let expected = [("1 –", 1.0), ("2 –", 1.5), ("3 –", 0.5)].map(|(name, count)| (name.to_owned(), count));
+        assert_eq!(shown(vec![(1.0, 2.0, 2.0), (2.0, 3.0, 1.0)]), expected);
+        assert_eq!(shown(vec![(7.0, 7.0, 3.0)]), [("7 –".to_owned(), 3.0)]);
+        let many = shown(vec![(0.0, 99.0, 100.0)]);
+        assert_eq!((many.len(), many[0].1, many[14].clone()), (15, 7.0, ("98 –".to_owned(), 2.0)));
     }
 
     #[test]
