@@ -5,6 +5,7 @@ mod equal;
 mod large;
 mod model;
 mod order;
+mod timing;
 
 use std::sync::Arc;
 

@@ -146,7 +146,10 @@ fn fill_up(records: &[&Record], groups: &[Group], plain: &[String], removes: boo
         }
         now.since.push(record.row.clone());
     }
-    let alone = |removal: &Row, one: &Row| groups.iter().all(|group| group.skips(removal) || !group.skips(one));
+    let goes_on = |group: &Group, removal: &Row, one: &Row| {
+        group.skips(removal) || !group.skips(one) && group.order(one, removal) != Ordering::Less
+    };
+    let alone = |removal: &Row, one: &Row| groups.iter().all(|group| goes_on(group, removal, one));
     if let (Some(removal), [one]) = (&now.removal, now.since.as_slice())
         && alone(removal, one)
     {

@@ -25,9 +25,9 @@ enum Then {
     Full,
 }
 
-struct Case {
+struct Case<'a> {
     columns: &'static [(&'static str, &'static str)],
-    options: &'static [(&'static str, &'static str)],
+    options: &'a [(&'static str, &'static str)],
     /// Kind and columns of each record of key 1.
     records: Vec<(i8, Value)>,
     /// The row of the key, if there is one.
@@ -42,7 +42,7 @@ struct Life {
 }
 
 impl Life {
-    async fn new(case: &Case, more: &[(&str, &str)]) -> Self {
+    async fn new(case: &Case<'_>, more: &[(&str, &str)]) -> Self {
         let columns = [("k", "BIGINT NOT NULL")].iter().chain(case.columns);
         let fields =
             (0..).zip(columns).map(|(id, (name, sql))| DataField::new(id, *name, DataType::parse(sql).unwrap()));
@@ -131,7 +131,7 @@ const LAYOUTS: [&[(&str, &str)]; 4] = [
 ];
 
 /// All records in one commit, and each in its own, with every compaction between them.
-fn check(case: &Case, layouts: &[&[(&str, &str)]]) {
+fn check(case: &Case<'_>, layouts: &[&[(&str, &str)]]) {
     block_on(async {
         let expected = case.row.as_ref().map(|row| {
             let mut row = row.clone();
@@ -242,6 +242,48 @@ fn a_delete_holds_off_rows_that_are_late() {
         },
         &LAYOUTS,
     );
+}
+
+const GROUPS: &[(&str, &str)] = &[("a", "INT"), ("g", "INT"), ("c", "INT"), ("h", "INT")];
+
+#[test]
+fn a_late_retraction_of_a_last_value_clears_it() {
+    for function in ["last_value", "last_non_null_value"] {
+        let options = [
+            ("merge-engine", "partial-update"),
+            ("fields.g.sequence-group", "a"),
+            ("fields.h.sequence-group", "c"),
+            ("fields.a.aggregate-function", function),
+        ];
+        let records = vec![
+            (0, json!({ "a": 7, "g": 9, "c": 1, "h": 1 })),
+            (0, json!({ "c": 2, "h": 2 })),
+            (1, json!({ "a": 7, "g": 3 })),
+            (0, json!({ "c": 3, "h": 3 })),
+        ];
+        let row = Some(json!({ "a": null, "g": 9, "c": 3, "h": 3 }));
+        check(&Case { columns: GROUPS, options: &options, records, row }, &LAYOUTS);
+    }
+}
+
+#[test]
+fn a_removal_by_one_group_holds_off_late_rows_of_another() {
+    let options = &[
+        ("merge-engine", "partial-update"),
+        ("fields.g.sequence-group", "a"),
+        ("fields.h.sequence-group", "c"),
+        ("partial-update.remove-record-on-sequence-group", "g"),
+    ];
+    let mut records = vec![
+        (0, json!({ "a": 1, "g": 1, "c": 1, "h": 1 })),
+        (3, json!({ "g": 5, "h": 7 })),
+        (0, json!({ "a": 2, "g": 6, "c": 5, "h": 3 })),
+    ];
+    let row = Some(json!({ "a": 2, "g": 6, "c": null, "h": 7 }));
+    check(&Case { columns: GROUPS, options, records: records.clone(), row }, &LAYOUTS);
+    records.push((0, json!({ "a": 3, "g": 9, "c": 8, "h": 4 })));
+    let row = Some(json!({ "a": 3, "g": 9, "c": null, "h": 7 }));
+    check(&Case { columns: GROUPS, options, records, row }, &LAYOUTS);
 }
 
 #[test]

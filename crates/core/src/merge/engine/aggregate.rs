@@ -27,7 +27,7 @@ pub(crate) struct AggregatePlan {
 impl AggregatePlan {
     /// Whether what is taken back before there is a row is remembered.
     pub(crate) fn has_debts(&self) -> bool {
-        self.functions.iter().any(FunctionPlan::has_debts)
+        self.functions.iter().any(|plan| plan.algebra().has_debts())
     }
 }
 
@@ -59,7 +59,7 @@ impl Aggregate {
     /// An engine that follows a plan.
     pub(crate) fn new(plan: &AggregatePlan, extent: Extent) -> Result<Self> {
         let aggregated = |plan: &FunctionPlan| {
-            Ok(Aggregated { column: plan.column, function: plan.build()?, unites: plan.unites_retractions() })
+            Ok(Aggregated { column: plan.column, function: plan.build()?, unites: plan.algebra().unites_retractions() })
         };
         let apart = match extent {
             Extent::Whole => None,
@@ -71,7 +71,7 @@ impl Aggregate {
             remove_on_delete: plan.remove_on_delete,
             folds: Folds::default(),
             lasts: Folds::default(),
-            has_lasts: !plan.functions.iter().all(FunctionPlan::unites_retractions),
+            has_lasts: !plan.functions.iter().all(|plan| plan.algebra().unites_retractions()),
             has_debts: plan.has_debts(),
             apart,
             starts: Vec::new(),

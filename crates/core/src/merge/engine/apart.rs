@@ -9,7 +9,7 @@ use arrow_array::ArrayRef;
 use linn_format::Result;
 use linn_format::types::DataField;
 
-use crate::merge::function::{FunctionPlan, Taking};
+use crate::merge::function::{Adding, Algebra, FunctionPlan, Taking};
 use crate::merge::key::{KeyEncoder, Keys};
 use crate::merge::source::{Nulls, Pick, Record, is_retract, retain};
 
@@ -39,18 +39,19 @@ pub(crate) struct ApartPlan {
 impl ApartPlan {
     /// Of a table whose columns are aggregated.
     pub(crate) fn of(functions: &[FunctionPlan], sequence: Sequence) -> Self {
-        let any = |holds: &dyn Fn(&FunctionPlan) -> bool| functions.iter().any(holds);
-        let matters = |f: &&FunctionPlan| match sequence.is_empty() {
-            true => f.taking() == Taking::Clears,
-            false => f.function == "last_non_null_value",
-        };
+        let columns: Vec<(usize, Algebra)> = functions.iter().map(|f| (f.column, f.algebra())).collect();
+        let any = |holds: &dyn Fn(Algebra) -> bool| columns.iter().any(|(_, algebra)| holds(*algebra));
+        let clears = |algebra: Algebra| algebra.taking == Taking::ClearsByValue;
+        let fills = |algebra: Algebra| algebra.adding == Adding::Fills;
+        let matters = |algebra: Algebra| if sequence.is_empty() { clears(algebra) } else { fills(algebra) };
+        let filled = columns.iter().filter(|(_, algebra)| matters(*algebra));
         Self {
-            filled: functions.iter().filter(matters).map(|f| (f.column, f.taking() == Taking::Clears)).collect(),
-            late: !sequence.is_empty() && any(&|f| f.depends_on_order() && f.function != "last_non_null_value"),
+            filled: filled.map(|(column, algebra)| (*column, clears(*algebra))).collect(),
+            late: !sequence.is_empty() && any(&|algebra| algebra.depends_on_order() && !fills(algebra)),
             sequence,
-            turns: any(&|f| matches!(f.taking(), Taking::InTurn | Taking::Alone)),
-            lone_retractions: any(&|f| f.taking() == Taking::Alone),
-            lone: any(&FunctionPlan::is_lone),
+            turns: any(&|algebra| matches!(algebra.taking, Taking::InTurn | Taking::Alone)),
+            lone_retractions: any(&|algebra| algebra.taking == Taking::Alone),
+            lone: any(&|algebra| algebra.adding == Adding::Lone),
         }
     }
 }

@@ -10,11 +10,12 @@ use linn_format::Result;
 use linn_format::types::DataField;
 
 use super::apart::Sequence;
+use super::bond::Bonds;
 use super::{DELETE, Settled};
 use crate::merge::beside::Columns;
-use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Taking, Unfolded};
+use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Unfolded};
 use crate::merge::key::{KeyEncoder, Keys};
-use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract, retain};
+use crate::merge::source::{Cell, Nulls, Pick, Record, retain};
 
 /// One sequence group, as far as a merge reads it.
 #[derive(Debug)]
@@ -38,9 +39,10 @@ pub(super) struct Group {
     protected: Vec<usize>,
     functions: Vec<Aggregated>,
     pub(super) removes: bool,
-    bonds: Bonds,
-    /// The newest record of the open slice that has the group.
-    touched: Option<Record>,
+    /// Where records stay apart; `None` where everything takes part.
+    bonds: Option<Bonds>,
+    /// The nulls of the protected columns, where records may be left out.
+    protected_nulls: Vec<Nulls>,
     /// The record that the sequence columns come from; none when they are null.
     latest: Option<Pick>,
     value: Cell,
@@ -49,6 +51,10 @@ pub(super) struct Group {
     values: Vec<Cell>,
     /// What the functions fold, of these keys.
     folds: Folds,
+    /// The same, but of a key with retractions only the last of these, for functions whose retractions do not become one.
+    /// Empty where there are no such functions.
+    lasts: Folds,
+    has_lasts: bool,
     /// The same without deletes that came too late to remove the row; empty where none removes one.
     timely: Folds,
 }
@@ -57,43 +63,21 @@ struct Aggregated {
     column: usize,
     function: Box<dyn Function>,
     takes_back: bool,
-}
-
-/// What the functions of a group keep apart where older records are not known.
-struct Bonds {
-    /// Records whose order counts, as one that is late goes before all that were seen.
-    order: bool,
-    /// Additions and retractions.
-    turns: bool,
-    /// Retractions from each other.
-    retractions: bool,
-    /// All records.
-    all: bool,
-}
-
-impl Bonds {
-    fn of(functions: &[FunctionPlan]) -> Self {
-        let any = |holds: &dyn Fn(&FunctionPlan) -> bool| functions.iter().any(holds);
-        // A retraction clears the last value, however late it comes.
-        let clears = |f: &FunctionPlan| matches!(f.function.as_str(), "last_value" | "last_non_null_value");
-        let turns = |f: &FunctionPlan| f.taking() != Taking::Free || clears(f) && !f.options.ignore_retract;
-        Self {
-            order: any(&|f| f.depends_on_order()),
-            turns: any(&turns),
-            retractions: any(&|f| f.taking() == Taking::Alone),
-            all: any(&FunctionPlan::is_lone),
-        }
-    }
+    /// Whether several retractions become one.
+    unites: bool,
 }
 
 impl Aggregated {
     fn new(plan: &FunctionPlan) -> Result<Self> {
-        Ok(Self { column: plan.column, function: plan.build()?, takes_back: plan.refusal().is_none() })
+        let unites = plan.algebra().unites_retractions();
+        Ok(Self { column: plan.column, function: plan.build()?, takes_back: plan.refusal().is_none(), unites })
     }
 }
 
 impl Group {
-    pub(super) fn new(plan: &GroupPlan) -> Result<Self> {
+    /// By a plan; with `apart` older records may lie elsewhere.
+    pub(super) fn new(plan: &GroupPlan, apart: bool) -> Result<Self> {
+        let covers = apart && plan.functions.is_empty();
         let sequence: Vec<usize> = plan.sequence.iter().map(|(c, _)| *c).collect();
         let fields: Vec<&DataField> = plan.sequence.iter().map(|(_, f)| f).collect();
         Ok(Self {
@@ -104,13 +88,15 @@ impl Group {
             protected: plan.protected.clone(),
             functions: plan.functions.iter().map(Aggregated::new).collect::<Result<_>>()?,
             removes: plan.removes,
-            bonds: Bonds::of(&plan.functions),
-            touched: None,
+            bonds: apart.then(|| Bonds::of(&plan.functions)),
+            protected_nulls: plan.protected.iter().filter(|_| covers).map(|_| Nulls::default()).collect(),
             latest: None,
             value: Cell::Null,
             latests: Vec::new(),
             values: Vec::new(),
             folds: Folds::default(),
+            lasts: Folds::default(),
+            has_lasts: !plan.functions.iter().all(|plan| plan.algebra().unites_retractions()),
             timely: Folds::default(),
         })
     }
@@ -125,12 +111,22 @@ impl Group {
         for (nulls, &column) in self.sequence_nulls.iter_mut().zip(&self.sequence) {
             nulls.push(&columns[column]);
         }
+        for (nulls, &column) in self.protected_nulls.iter_mut().zip(&self.protected) {
+            nulls.push(&columns[column]);
+        }
+        if let Some(bonds) = &mut self.bonds {
+            bonds.add_source(columns);
+        }
         self.keys.push(self.encoder.encode(columns, rows)?);
         self.functions.iter_mut().try_for_each(|f| f.function.add_source(&columns[f.column]))
     }
 
     pub(super) fn retain_sources(&mut self, keep: &[usize]) {
         self.sequence_nulls.iter_mut().for_each(|nulls| nulls.retain(keep));
+        self.protected_nulls.iter_mut().for_each(|nulls| nulls.retain(keep));
+        if let Some(bonds) = &mut self.bonds {
+            bonds.retain_sources(keep);
+        }
         retain(&mut self.keys, keep);
         self.functions.iter_mut().for_each(|f| f.function.retain_sources(keep));
     }
@@ -139,6 +135,7 @@ impl Group {
         self.latest = None;
         self.value = Cell::Null;
         self.folds.reopen();
+        self.lasts.reopen();
         self.timely.reopen();
     }
 
@@ -147,6 +144,7 @@ impl Group {
         self.latests.push(self.latest.map_or(Cell::Null, Cell::Pick));
         self.values.push(self.value);
         self.folds.close();
+        self.lasts.close();
         self.timely.close();
     }
 
@@ -154,13 +152,22 @@ impl Group {
     pub(super) fn take_together(&mut self, last: Pick) {
         self.value = Cell::Pick(last);
         self.folds.give_back();
+        self.lasts.give_last_back();
         self.timely.give_back();
     }
 
     fn push(&mut self, step: Fold) {
-        self.folds.push(step);
+        self.push_late(step);
         if self.removes {
             self.timely.push(step);
+        }
+    }
+
+    /// The step of a delete that came too late to remove the row.
+    fn push_late(&mut self, step: Fold) {
+        self.folds.push(step);
+        if self.has_lasts {
+            self.lasts.push(step);
         }
     }
 
@@ -169,12 +176,17 @@ impl Group {
     pub(super) fn settle(&mut self, columns: Columns, settled: &mut Vec<Settled>) -> Result<(), Unfolded> {
         let picked = [std::mem::take(&mut self.latests), std::mem::take(&mut self.values)];
         settled.extend(picked.map(|cells| Settled { cells, computed: None }));
-        let (removes, folds, timely) = (self.removes, &self.folds, &self.timely);
+        let (removes, folds, lasts, timely) = (self.removes, &self.folds, &self.lasts, &self.timely);
         settled.extend(columns.map(&mut self.functions, |aggregated| {
             let all = aggregated.takes_back || !removes;
-            aggregated.function.settle(if all { folds } else { timely })
+            aggregated.function.settle(match (all, aggregated.unites) {
+                (false, _) => timely,
+                (true, true) => folds,
+                (true, false) => lasts,
+            })
         })?);
         self.folds.clear();
+        self.lasts.clear();
         self.timely.clear();
         Ok(())
     }
@@ -221,7 +233,7 @@ impl Group {
             self.latest = Some(record.pick);
             self.value = Cell::Null;
         } else if self.removes && record.kind == DELETE {
-            self.folds.push(Fold::Retract(record.pick));
+            self.push_late(Fold::Retract(record.pick));
             return;
         }
         self.push(Fold::Retract(record.pick));
@@ -239,37 +251,54 @@ impl Group {
 
     /// Whether additions may have to stay apart.
     pub(super) fn binds_additions(&self) -> bool {
-        self.removes || self.bonds.all || self.bonds.order
+        self.removes || self.bonds.as_ref().is_some_and(Bonds::binds_additions)
     }
 
-    /// A slice begins with this record, its newest.
-    pub(super) fn begin(&mut self, record: Record) {
-        self.touched = (!self.skips(record.pick)).then_some(record);
+    /// Whether a retraction does to the group what an addition would do.
+    pub(super) fn is_as_addition(&self, pick: Pick) -> bool {
+        self.skips(pick) || self.bonds.as_ref().is_none_or(|bonds| bonds.is_as_addition(pick))
+    }
+
+    /// A slice begins.
+    pub(super) fn begin(&mut self) {
+        if let Some(bonds) = &mut self.bonds {
+            bonds.begin();
+        }
     }
 
     /// Whether a record can be one with those of the open slice, which follow it; with `in_order` only where their order
     /// does not count.
     pub(super) fn joins(&self, record: Record, in_order: bool) -> bool {
-        let Some(touched) = self.touched.filter(|_| !self.skips(record.pick)) else { return true };
-        let (bonds, back) = (&self.bonds, is_retract(record.kind));
-        let turns = back != is_retract(touched.kind);
-        !(bonds.all || bonds.turns && turns || bonds.retractions && back || bonds.order && in_order)
+        let Some(bonds) = self.bonds.as_ref().filter(|_| !self.skips(record.pick)) else { return true };
+        let compare = |a, b| self.compare(a, b);
+        bonds.joins(record.kind) && (!in_order || bonds.joins_in_order(record.pick, record.kind, compare))
     }
 
     /// The record joined the slice.
     pub(super) fn join(&mut self, record: Record) {
-        if self.touched.is_none() {
-            self.begin(record);
+        let Some(mut bonds) = self.bonds.take() else { return };
+        if !self.skips(record.pick) {
+            bonds.join(record.pick, record.kind, |a, b| self.compare(a, b));
         }
+        self.bonds = Some(bonds);
     }
 
-    /// Whether nothing of an addition is left in the group, and in whether there is a row, once another follows it.
+    /// Whether nothing of an addition is left in the group, and in whether there is a row, once another follows it. Alone that
+    /// one stays as it is, so that it must not have values that it would lose beside others.
     pub(super) fn is_covered(&self, pick: Pick, by: Pick) -> bool {
+        if self.skips(by) && !self.protected_nulls.iter().all(|nulls| nulls.is_null(by)) {
+            return false;
+        }
         match (self.skips(pick), self.skips(by)) {
             (false, false) => self.compare(by, pick).is_ge(),
             (false, true) => false,
             (true, skips) => skips || !self.removes,
         }
+    }
+
+    /// Whether a record that comes after the one that removed the row has all that the group knows since then.
+    pub(super) fn goes_on(&self, pick: Pick, removal: Pick) -> bool {
+        self.skips(removal) || !self.skips(pick) && self.compare(pick, removal).is_ge()
     }
 
     /// Whether two records are before and after the same removals of the group.

@@ -9,6 +9,7 @@
 
 mod aggregate;
 mod apart;
+mod bond;
 mod deduplicate;
 mod first;
 mod group;

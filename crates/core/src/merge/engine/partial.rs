@@ -12,7 +12,7 @@ use super::apart::{Apart, ApartPlan, Sequence};
 use super::group::{Group, GroupPlan};
 use super::{DELETE, Extent, INSERT, MergeEngine, Settled, Verdict, kind_of_retractions};
 use crate::merge::beside::Columns;
-use crate::merge::function::{Fold, Folds, FunctionPlan, Unfolded};
+use crate::merge::function::{Fold, Folds, Unfolded};
 use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract};
 
 /// What the engine needs to know of a table, fixed for a merge.
@@ -33,7 +33,7 @@ pub(crate) struct PartialPlan {
 impl PartialPlan {
     /// Whether what is taken back before there is a row is remembered.
     pub(crate) fn has_debts(&self) -> bool {
-        self.groups.iter().flat_map(|group| &group.functions).any(FunctionPlan::has_debts)
+        self.groups.iter().flat_map(|group| &group.functions).any(|plan| plan.algebra().has_debts())
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct PartialUpdate {
 }
 
 /// Rows of a key at most that stay apart only as one of them may be late: of more in one commit the oldest become one.
-const APART_IN_ORDER: usize = 8;
+const APART_IN_ORDER: usize = 32;
 
 /// Newer records of a key at most that are asked whether they cover an older one.
 const COVERING: usize = 8;
@@ -73,6 +73,9 @@ struct Slice {
     newest: Option<Record>,
     /// Slices of the key that begin where they do only as a record may be late.
     late: usize,
+    adds: bool,
+    /// Whether it has retractions that no addition does the same as.
+    takes: bool,
 }
 
 /// The removal that the records of a key go on from, if any.
@@ -96,7 +99,11 @@ impl PartialUpdate {
         Ok(Self {
             plain,
             folds: Folds::default(),
-            groups: plan.groups.iter().map(Group::new).collect::<Result<_>>()?,
+            groups: plan
+                .groups
+                .iter()
+                .map(|group| Group::new(group, extent != Extent::Whole))
+                .collect::<Result<_>>()?,
             grouped: plan.grouped,
             remove_on_delete: plan.remove_on_delete,
             apart: if extent == Extent::Whole { None } else { Some(Apart::new(&apart)?) },
@@ -204,8 +211,7 @@ impl PartialUpdate {
             (Some(by), _) if !inserted => return Verdict::as_is(by),
             (Some(by), Some(one)) => {
                 base = one;
-                let stands = |group: &Group| group.skips(by.pick) || !group.skips(one.pick);
-                if removed.since == 1 && self.groups.iter().all(stands) {
+                if removed.since == 1 && self.groups.iter().all(|group| group.goes_on(one.pick, by.pick)) {
                     // Alone it stays as it is, as if a compaction had dropped the removal before it came.
                     self.reset();
                     return Verdict::as_is(one);
@@ -237,28 +243,38 @@ impl Plain {
 }
 
 /// Whether a record can be one with those of a slice, the oldest of which it would precede: begins a slice with `begins`.
-/// Where a group removes rows, records before and after a removal must not be one, wherever that lies.
 fn bind(groups: &mut [Group], slice: &mut Slice, record: Record, begins: bool) -> bool {
+    let retracts = is_retract(record.kind);
+    let takes = retracts && !groups.iter().all(|group| group.is_as_addition(record.pick));
     if begins {
-        slice.newest = Some(record);
-        groups.iter_mut().for_each(|group| group.begin(record));
-        return true;
-    }
-    let Some(newest) = slice.newest else { return false };
-    if groups.iter().any(|group| group.removes) {
-        let retracts = is_retract(record.kind) || is_retract(newest.kind);
-        let same = |group: &Group| !group.removes || group.is_same(record.pick, newest.pick);
-        if retracts || !groups.iter().all(same) {
+        *slice = Slice { newest: Some(record), late: slice.late, ..Slice::default() };
+        groups.iter_mut().for_each(Group::begin);
+    } else {
+        let apart = if retracts { takes && slice.adds } else { slice.takes };
+        if apart || !slice.newest.is_some_and(|newest| stays_as_one(groups, record, newest)) {
+            return false;
+        }
+        let in_order = slice.late + 1 < APART_IN_ORDER;
+        if !groups.iter().all(|group| group.joins(record, in_order)) {
+            slice.late += usize::from(groups.iter().all(|group| group.joins(record, false)));
             return false;
         }
     }
-    let in_order = slice.late + 1 < APART_IN_ORDER;
-    let joins = groups.iter().all(|group| group.joins(record, in_order));
-    slice.late += usize::from(!joins && groups.iter().all(|group| group.joins(record, false)));
-    if joins {
-        groups.iter_mut().for_each(|group| group.join(record));
+    slice.adds |= !retracts;
+    slice.takes |= takes;
+    groups.iter_mut().for_each(|group| group.join(record));
+    true
+}
+
+/// Whether a record that removes the row, wherever that lies, removes both of two records or none.
+fn stays_as_one(groups: &[Group], record: Record, newest: Record) -> bool {
+    let mut removing = groups.iter().filter(|group| group.removes).peekable();
+    if removing.peek().is_none() {
+        return true;
     }
-    joins
+    !is_retract(record.kind)
+        && !is_retract(newest.kind)
+        && removing.all(|group| group.is_same(record.pick, newest.pick))
 }
 
 impl MergeEngine for PartialUpdate {

@@ -58,6 +58,16 @@ impl Folds {
         }
     }
 
+    /// Of what the open key takes back only the last, as an addition.
+    pub(crate) fn give_last_back(&mut self) {
+        let start = self.ends.last().copied().unwrap_or(0);
+        let last = self.steps.last().filter(|_| self.steps.len() > start).copied();
+        self.reopen();
+        if let Some(step) = last {
+            self.push(Fold::Add(step.pick()));
+        }
+    }
+
     /// Keys.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()

@@ -3,6 +3,7 @@
 //! A function folds a list of steps; most pick one of the source values, so that nothing is copied, the others append
 //! what they compute to an array that the gather reads from.
 
+mod algebra;
 mod bitmap;
 mod collection;
 mod decimal;
@@ -29,6 +30,7 @@ use linn_format::{Error, Result, ResultExt};
 
 use super::engine::Settled;
 use super::source::{Cell, Pick};
+pub(crate) use algebra::{Adding, Algebra, Taking};
 pub(crate) use fold::{Fold, Folds};
 use lists::Lists;
 
@@ -198,65 +200,10 @@ impl FunctionPlan {
     }
 }
 
-/// How a function takes a value back that it may not have seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taking {
-    /// The order of additions and retractions does not matter, or only the last of them does.
-    Free,
-    /// The value becomes null, whatever it was.
-    Clears,
-    /// What was added before is not what is added afterwards.
-    InTurn,
-    /// The same, and what two retractions take back is not the same when it is taken back at once.
-    Alone,
-}
-
 impl FunctionPlan {
-    /// How the function takes values back.
-    pub(crate) fn taking(&self) -> Taking {
-        match self.function.as_str() {
-            _ if self.options.ignore_retract => Taking::Free,
-            "last_non_null_value" => Taking::Clears,
-            "product" => Taking::Alone,
-            "nested_update" if self.options.count_limit.is_some() => Taking::Alone,
-            "collect" | "merge_map" | "nested_update" => Taking::InTurn,
-            _ => Taking::Free,
-        }
-    }
-
-    /// Whether several retractions of the function's values can be one.
-    pub(crate) fn unites_retractions(&self) -> bool {
-        const UNITING: [&str; 5] = ["sum", "last_non_null_value", "collect", "merge_map", "nested_update"];
-        UNITING.contains(&self.function.as_str()) && !self.options.ignore_retract && self.taking() != Taking::Alone
-    }
-
-    /// Whether a value that is taken back before there was one is owed.
-    pub(crate) fn has_debts(&self) -> bool {
-        self.function == "sum" && !self.options.ignore_retract
-    }
-
-    /// Whether the result depends on the order of the values that are added.
-    pub(crate) fn depends_on_order(&self) -> bool {
-        const FREE: [&str; 12] = [
-            "sum",
-            "product",
-            "max",
-            "min",
-            "last_value",
-            "primary-key",
-            "bool_and",
-            "bool_or",
-            "theta_sketch",
-            "hll_sketch",
-            "rbm32",
-            "rbm64",
-        ];
-        !FREE.contains(&self.function.as_str())
-    }
-
-    /// Whether no two values can be one before the older ones are known: those that a limit keeps out depend on them.
-    pub(crate) fn is_lone(&self) -> bool {
-        self.function == "nested_update" && self.options.count_limit.is_some() && !self.options.nested_key.is_empty()
+    /// What the function does.
+    pub(crate) fn algebra(&self) -> Algebra {
+        Algebra::of(self)
     }
 
     /// The error of a retraction, when the function can take nothing back.
