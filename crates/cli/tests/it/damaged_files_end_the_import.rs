@@ -66,6 +66,26 @@ fn a_file_that_ends_early_is_damaged() {
     }
 }
 
+/// Whatever a tail says of types and lengths.
+#[test]
+fn no_orc_file_ends_the_program() {
+    let place = Place::new();
+    let with = "WITH ('bucket' = '-1', 'file.format' = 'orc', 'file.compression' = 'none')";
+    let query = "SELECT value, named_struct('a', [value], 'b', MAP {'x': value}) AS r FROM generate_series(1, 10)";
+    place.ok(&["sql", "-c", &format!("CREATE TABLE o {with} AS {query}")]);
+    let folder = place.path().join("warehouse/default.db/o/bucket-0");
+    let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let bytes = std::fs::read(&file).unwrap();
+    for back in (1..bytes.len().min(400)).step_by(9) {
+        let mut bytes = bytes.clone();
+        let at = bytes.len() - back;
+        bytes[at] ^= 0x7f;
+        std::fs::write(place.path().join("odd.orc"), bytes).unwrap();
+        let ended = place.run(&["table", "import", &format!("default.t{back}"), "odd.orc", "--create"]);
+        assert!(matches!(ended.code, 0 | 2 | 5 | 9), "{back}: {} {}", ended.code, ended.err);
+    }
+}
+
 #[test]
 fn a_table_made_for_a_damaged_file_is_dropped_again() {
     let place = place();
