@@ -16,7 +16,7 @@ pub(crate) struct TailArgs {
     /// Wait for more at the end (the default)
     #[arg(long, short = 'f')]
     pub(crate) follow: bool,
-    /// End at the latest snapshot
+    /// Stop at the latest snapshot
     #[arg(long, conflicts_with = "follow")]
     pub(crate) no_follow: bool,
     /// Continue where this consumer stopped, and record its progress once rows are printed; snapshots that it has not read do

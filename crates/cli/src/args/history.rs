@@ -29,7 +29,7 @@ pub(crate) enum SnapshotCommand {
     RepairEarliest {
         /// Table as `db.table`
         table: String,
-        /// The first snapshot after the gap
+        /// First snapshot after the gap
         id: i64,
         #[command(flatten)]
         sure: Sure,
@@ -311,10 +311,10 @@ pub(crate) struct CompactRunArgs {
     /// Keep compacting as new snapshots come, until interrupted
     #[arg(long)]
     pub(crate) watch: bool,
-    /// Seconds between looks at the tables
+    /// Seconds between refreshes
     #[arg(long, value_name = "SECONDS", default_value_t = 5, requires = "watch")]
     pub(crate) interval: u64,
-    /// Most buckets at once; never more than half of the processors
+    /// Maximum number of buckets compacted at once; at most half the number of processors
     #[arg(long, value_name = "N")]
     pub(crate) parallelism: Option<usize>,
 }

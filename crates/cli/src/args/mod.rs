@@ -53,7 +53,7 @@ pub(crate) enum OutputFormat {
 /// Linn: streaming lakehouse tables without a JVM.
 ///
 /// Results go to standard output, everything else to standard error.
-/// Exit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 already exists, 5 unsupported, 6 conflict,
+/// Exit codes: 0 success, 1 internal, 2 invalid, 3 not found, 4 already exists, 5 unsupported, 6 conflict,
 /// 7 unavailable, 8 unknown outcome, 9 corrupt, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "linn", version, propagate_version = true)]
@@ -125,7 +125,7 @@ pub(crate) enum Command {
     /// Branches of a table: other histories over the same files
     #[command(subcommand)]
     Branch(BranchCommand),
-    /// Readers of changes that recorded how far they have come
+    /// Consumers: readers of changes that record their progress
     #[command(subcommand)]
     Consumer(ConsumerCommand),
     /// Data files of a table
@@ -146,7 +146,7 @@ pub(crate) enum Command {
     /// Files that nothing refers to
     #[command(subcommand)]
     Orphan(OrphanCommand),
-    /// Check that tables are intact, and say what to do where they are not
+    /// Check the integrity of tables, and suggest repairs
     Check(CheckArgs),
     /// Watch tables: commits, rates, runs per bucket, compactions due, lag of consumers
     Top(TopArgs),
@@ -158,7 +158,7 @@ pub(crate) enum Command {
     /// Codes of errors: cause and cure
     #[command(subcommand)]
     Error(ErrorCommand),
-    /// Configuration as Linn sees it
+    /// Effective configuration
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Write the man pages into a folder
@@ -182,7 +182,7 @@ pub(crate) struct SqlArgs {
     /// Run the statements of a file (`-` for standard input) and exit
     #[arg(short = 'f', long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Database that unqualified names are in
+    /// Database for unqualified table names
     #[arg(short = 'd', long, value_name = "DB", default_value = "default")]
     pub(crate) database: String,
 }

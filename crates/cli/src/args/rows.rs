@@ -83,10 +83,10 @@ impl FileKind {
 /// How files of rows are read.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// Format; by the file's ending when not given
+    /// Format; determined from the file extension by default
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileKind>,
-    /// Text that stands for null in CSV, nothing when not given; a quoted field is never null
+    /// Text that represents null in CSV, empty by default; a quoted field is never null
     #[arg(long, default_value = "", value_name = "TEXT")]
     pub(crate) null: String,
     /// Field delimiter of CSV, a comma when not given (a tab in TSV)
@@ -95,7 +95,7 @@ pub(crate) struct InputArgs {
     /// The CSV file has no header; columns come in table order
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// What to do with rows that do not fit: `fail`, or `skip:FILE` to write them aside
+    /// What to do with rows that do not fit: `fail`, or `skip:FILE` to write them to FILE and continue
     #[arg(long, default_value = "fail", value_name = "fail|skip:FILE")]
     pub(crate) on_error: String,
 }
@@ -109,7 +109,7 @@ pub(crate) struct ImportArgs {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Leave out columns of the files that the table does not have
+    /// Ignore columns of the files that the table does not have
     #[arg(long)]
     pub(crate) ignore_unknown: bool,
     /// Create the table from the inferred schema, which is shown first
@@ -142,10 +142,10 @@ pub(crate) struct ExportArgs {
     /// File to write (`-` for standard output)
     #[arg(long, short = 'f')]
     pub(crate) file: PathBuf,
-    /// Format; by the file's ending when not given
+    /// Format; determined from the file extension by default
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileKind>,
-    /// Text that stands for null in CSV, nothing when not given; values that read the same are quoted
+    /// Text that represents null in CSV, empty by default; values that read the same are quoted
     #[arg(long, default_value = "", value_name = "TEXT")]
     pub(crate) null: String,
 }

@@ -24,7 +24,7 @@ pub(crate) struct GetArgs {
     /// Table as `db.table`
     pub(crate) table: String,
     /// Primary keys, one row each: the value, or for a key of several columns `value,value` in the order of the key, or
-    /// `column=value,column=value`. A value with a comma stands in double quotes
+    /// `column=value,column=value`. Put a value with a comma in double quotes
     #[arg(required = true, value_name = "KEY", allow_negative_numbers = true)]
     pub(crate) keys: Vec<String>,
     /// Columns to read, all by default
@@ -42,10 +42,10 @@ pub(crate) struct TopArgs {
     /// Print the state once and exit
     #[arg(long)]
     pub(crate) once: bool,
-    /// Seconds between looks at the tables
+    /// Seconds between refreshes
     #[arg(long, value_name = "SECONDS", default_value_t = 2, conflicts_with = "once")]
     pub(crate) interval: u64,
-    /// Most buckets, consumers and commits to show
+    /// Maximum number of buckets, consumers and commits to show
     #[arg(long, short = 'n', value_name = "N", default_value_t = 8)]
     pub(crate) limit: usize,
 }
@@ -60,13 +60,13 @@ pub(crate) struct PictureArgs {
     /// Only this bucket
     #[arg(long, value_name = "N")]
     pub(crate) bucket: Option<i32>,
-    /// Only partitions that begin like this, as `linn partition list` shows them
+    /// Only partitions whose names start with this text, as `linn partition list` shows them
     #[arg(long, value_name = "PREFIX")]
     pub(crate) partition: Option<String>,
-    /// Most buckets to draw, those with the most runs first
+    /// Maximum number of buckets to draw, those with the most runs first
     #[arg(long, short = 'n', value_name = "N", default_value_t = 8)]
     pub(crate) limit: usize,
-    /// Write the pictures as a page for browsers
+    /// Write the pictures to an HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }

@@ -47,7 +47,7 @@ pub(crate) enum TableCommand {
     Read(ReadArgs),
     /// Print changes as they come, until interrupted
     Tail(TailArgs),
-    /// Import CSV, JSON lines, Parquet or Arrow IPC into a table, creating it when asked
+    /// Import CSV, JSON, Parquet, ORC, Avro or Arrow IPC files into a table; --create creates it
     Import(ImportArgs),
     /// Export rows to a file
     Export(ExportArgs),
@@ -59,14 +59,14 @@ pub(crate) enum TableCommand {
     Explain(ReadArgs),
     /// Show what differs between two snapshots or tags, in rows or in files
     Diff(DiffArgs),
-    /// Count rows and look at columns, for query planners
+    /// Compute statistics of a table and its columns, for query planners
     Analyze {
         /// Table as `db.table`
         table: String,
-        /// Columns to look at
+        /// Columns to analyze
         #[arg(long, value_delimiter = ',', value_name = "COLUMNS", conflicts_with = "all_columns")]
         columns: Vec<String>,
-        /// Look at all columns
+        /// Analyze all columns
         #[arg(long)]
         all_columns: bool,
     },
