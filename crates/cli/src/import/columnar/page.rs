@@ -1,5 +1,5 @@
-//! The pages of a Parquet column chunk, looked at before they are decoded: their checksums, which the library does not
-//! check, and a mistake of old writers in their headers.
+//! The pages of a Parquet column chunk, looked at before they are decoded: their checksums, so that an error names the
+//! page, and a mistake of old writers in their headers.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
