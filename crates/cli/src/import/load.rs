@@ -240,9 +240,10 @@ pub(crate) fn snapshots(outcome: CommitOutcome) -> Result<Vec<SnapshotId>> {
 
 /// Numbers of snapshots for messages.
 pub(crate) fn shown(snapshots: &[SnapshotId]) -> String {
+    let follow = |pair: &[SnapshotId]| matches!(pair, [one, next] if one.next() == *next);
     match snapshots {
         [one] => format!("snapshot {one}"),
-        [first, .., last] if last - first == snapshots.len() as SnapshotId - 1 => {
+        [first, .., last] if snapshots.len() > 2 && snapshots.windows(2).all(follow) => {
             format!("snapshots {first} to {last}")
         }
         _ => format!("snapshots {}", snapshots.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
