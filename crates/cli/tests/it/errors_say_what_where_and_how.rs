@@ -43,7 +43,7 @@ fn slips_in_option_keys_are_pointed_out() {
     let ended = place.run(&["table", "create", "default.t", "-C", "id INT", "-O", "bukcet=4"]);
     assert!(ended.code == 0 && ended.err.contains("did you mean 'bucket'?"), "{}", ended.err);
     let ended = place.run(&["sql", "-c", "ALTER TABLE t SET ('write-onyl' = 'true')"]);
-    assert!(ended.code == 0 && ended.err.contains("did you mean write-only?"), "{}", ended.err);
+    assert!(ended.code == 0 && ended.err.contains("did you mean 'write-only'?"), "{}", ended.err);
 }
 
 /// A table with one row; its folder.

@@ -124,13 +124,13 @@ async fn what_is_wrong_with_a_file_is_named() {
     write(format!("{dir}/f.json"), "{\"id\": 1}\n{\"id\": ");
     run(&s, "CREATE TABLE t (id INT, v STRING)").await;
     for (sql, kind, says) in [
-        (format!("SELECT * FROM '{dir}/a.csv'"), ErrorKind::Invalid, "1 fields instead of 2"),
+        (format!("SELECT * FROM '{dir}/a.csv'"), ErrorKind::Invalid, "fields in the row: 1, columns of the file: 2"),
         (
             format!("SELECT * FROM read_csv('{dir}/b.csv', columns = {{'id': 'INT'}})"),
             ErrorKind::Invalid,
             "'x' is not of type INT",
         ),
-        (format!("SELECT * FROM '{dir}/c.txt'"), ErrorKind::Invalid, "does not tell its format"),
+        (format!("SELECT * FROM '{dir}/c.txt'"), ErrorKind::Invalid, "is not known from its name"),
         (format!("SELECT * FROM '{dir}/none.csv'"), ErrorKind::NotFound, "no such file"),
         (format!("SELECT * FROM '{dir}/d.parquet'"), ErrorKind::Corrupt, "Parquet"),
         (format!("SELECT * FROM read_cvs('{dir}/a.csv')"), ErrorKind::Unsupported, "read_cvs"),
@@ -141,8 +141,8 @@ async fn what_is_wrong_with_a_file_is_named() {
         (format!("SELECT * FROM read_arrow('{dir}/d.parquet')"), ErrorKind::Corrupt, "d.parquet"),
         (format!("COPY t TO '{dir}/x.orc'"), ErrorKind::Unsupported, "COPY to ORC files"),
         (format!("COPY t TO '{dir}/x.arrow' (COMPRESSION zstd)"), ErrorKind::Unsupported, "zstd"),
-        (format!("COPY t FROM '{dir}/e.csv'"), ErrorKind::Invalid, "does not go to the table"),
-        (format!("COPY t TO '{dir}/x.dat'"), ErrorKind::Invalid, "does not tell its format"),
+        (format!("COPY t FROM '{dir}/e.csv'"), ErrorKind::Invalid, "that the table does not have"),
+        (format!("COPY t TO '{dir}/x.dat'"), ErrorKind::Invalid, "is not known from its name"),
         (format!("COPY t TO '{dir}/x.csv' (COMPRESSION brotli)"), ErrorKind::Unsupported, "brotli"),
         (format!("SELECT * FROM '{dir}/f.json'"), ErrorKind::Invalid, "JSON"),
     ] {

@@ -87,7 +87,7 @@ impl<R: BufRead> Rows<R> {
             let count = self.record.len();
             let reason = match self.record.fault {
                 Some(fault) => Some(fault.to_owned()),
-                None => (count != width).then(|| format!("the row has {count} fields, the file {width} columns")),
+                None => (count != width).then(|| format!("fields in the row: {count}, columns of the file: {width}")),
             };
             if let Some(reason) = reason {
                 let original = self.text();

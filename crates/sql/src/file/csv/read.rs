@@ -118,7 +118,7 @@ impl<'a> Batch<'a> {
     fn push(&mut self, record: &Record, places: &[usize], null: &[u8], line: u64) -> Result<()> {
         let wrong = |what: String| Err(Error::invalid(what).with("file", self.path).with("line", line));
         if record.len() != self.fields {
-            return wrong(format!("the row has {} fields instead of {}", record.len(), self.fields));
+            return wrong(format!("fields in the row: {}, columns of the file: {}", record.len(), self.fields));
         }
         for (text, place) in self.texts.iter_mut().zip(places) {
             let (bytes, quoted) = record.field(*place).unwrap_or_default();
