@@ -59,7 +59,11 @@ pub(crate) async fn open(
             .with_hint("give it: (FORMAT csv), or read_csv('…')")
     })?;
     match format {
-        FileFormat::Parquet => listed(context, &places, Arc::new(ParquetFormat::default())).await,
+        FileFormat::Parquet => {
+            // As nanoseconds, years before 1678 and after 2261 would wrap into others.
+            let format = ParquetFormat::default().with_coerce_int96(Some("us".to_owned()));
+            listed(context, &places, Arc::new(format)).await
+        }
         FileFormat::Csv | FileFormat::Json => texts(places, format, &call.options).await,
         FileFormat::Arrow | FileFormat::Orc | FileFormat::Avro => columnar(places, format, &call.options).await,
     }

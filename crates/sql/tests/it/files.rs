@@ -225,3 +225,20 @@ async fn orc_and_avro_are_read() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn int96_timestamps_of_all_years_are_read() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/parquet-testing/int96_from_spark.parquet");
+    let rows = rows(&session(), &format!("SELECT CAST(a AS STRING) FROM '{file}' ORDER BY a NULLS FIRST")).await;
+    assert_eq!(
+        rows,
+        [
+            "",
+            "2024-01-01T01:00:00",
+            "2024-01-01T20:34:56.123456",
+            "2024-12-30T23:00:00",
+            "9999-12-31T03:00:00",
+            "+290000-12-31T21:00:00"
+        ]
+    );
+}
