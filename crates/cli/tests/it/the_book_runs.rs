@@ -118,8 +118,8 @@ fn wrong(page: &Path) -> Vec<String> {
         } else {
             bash(&block.text, dir.path())
         };
-        let uses = block.text.lines().filter_map(|line| line.strip_prefix("USE ")?.strip_suffix(';'));
-        database = uses.last().map_or(database, str::to_owned);
+        let mut uses = block.text.lines().filter_map(|line| line.strip_prefix("USE ")?.strip_suffix(';'));
+        database = uses.next_back().map_or(database, str::to_owned);
         let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
         let at = format!("{}:{}", page.file_name().unwrap_or_default().to_string_lossy(), block.line);
         if run.status.success() == block.is("fails") {
