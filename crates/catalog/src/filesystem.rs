@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use linn_core::branch::Branches;
 use linn_core::catalog::{Catalog, Identifier};
+use linn_core::manifest::ManifestCache;
 use linn_core::schema::Schemas;
 use linn_core::table::Commits;
 use linn_core::{Env, Storage, Table};
@@ -28,12 +29,14 @@ pub struct FilesystemCatalog {
     options: Options,
     /// By path, so that readers of a table hear of commits made through another handle on it.
     commits: Mutex<HashMap<String, Commits>>,
+    /// Of all tables, so that every statement on a table finds what earlier ones have read.
+    manifests: ManifestCache,
 }
 
 impl FilesystemCatalog {
     /// The warehouse at the root of `env.storage`.
     pub fn new(env: Env, options: Options) -> Self {
-        Self { env, options, commits: Mutex::default() }
+        Self { env, options, commits: Mutex::default(), manifests: ManifestCache::default() }
     }
 
     fn storage(&self) -> &Arc<dyn Storage> {
@@ -195,7 +198,9 @@ impl Catalog for FilesystemCatalog {
         };
         let path = path(&base);
         let commits = self.commits(&path);
-        let table = Table::new(base.to_string(), path, (*schema).clone(), self.env.clone()).with_commits(commits);
+        let table = Table::new(base.to_string(), path, (*schema).clone(), self.env.clone())
+            .with_commits(commits)
+            .with_manifest_cache(self.manifests.clone());
         let Some(branch) = &id.branch else { return Ok(table) };
         Branches::new(&table).table(branch).await
     }

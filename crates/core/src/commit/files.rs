@@ -72,7 +72,7 @@ impl Files {
     ) -> Result<ListFile> {
         let name = self.name("manifest-list");
         let size = self.write(&name, write_manifest_list(&manifests, settings.codec)?).await?;
-        self.table.manifest_cache().put_list(&name, Arc::new(manifests));
+        self.table.manifest_cache().put_list(&self.table.manifest_path(&name), Arc::new(manifests));
         Ok(ListFile { name, size })
     }
 
@@ -83,7 +83,8 @@ impl Files {
 
     /// The entries of a manifest, perhaps without value statistics: enough to tell files apart.
     pub(super) async fn identities(&self, meta: &ManifestMeta) -> Result<Arc<EntryBatch>> {
-        match self.table.manifest_cache().get(&meta.file_name, StatsColumns::Keys) {
+        let path = self.table.manifest_path(&meta.file_name);
+        match self.table.manifest_cache().get(&path, StatsColumns::Keys) {
             Some(batch) => Ok(batch),
             // Sooner or later a commit merges the manifest and writes its entries again.
             None => self.manifest(meta).await,

@@ -18,6 +18,7 @@ use linn_format::Result;
 
 pub use report::{Finding, Report, Rule, Severity};
 
+use crate::manifest::ManifestCache;
 use crate::table::Table;
 
 /// How much is read.
@@ -35,6 +36,8 @@ pub enum Depth {
 /// # Errors
 /// `Unavailable` when the store fails; everything that is wrong with the table itself is in the report.
 pub async fn check(table: &Table, depth: Depth) -> Result<Report> {
+    // What earlier reads have cached says nothing about what lies in the store now.
+    let table = &table.with_manifest_cache(ManifestCache::default());
     let mut report = Report::default();
     let mut walk = history::Walk::new(table);
     walk.run(&mut report).await?;

@@ -103,12 +103,13 @@ impl Manifests {
 
     async fn list_of(&self, list: ListName<'_>) -> Result<Vec<ManifestMeta>> {
         let cache = self.table.manifest_cache();
-        if let Some(list) = cache.list(list.name) {
+        let path = self.table.manifest_path(list.name);
+        if let Some(list) = cache.list(&path) {
             self.count_hit();
             return Ok((*list).clone());
         }
-        let read = Arc::new(self.list_on_disk(list).await?);
-        cache.put_list(list.name, Arc::clone(&read));
+        let read = Arc::new(self.list_on_disk(list, &path).await?);
+        cache.put_list(&path, Arc::clone(&read));
         Ok((*read).clone())
     }
 
@@ -118,9 +119,8 @@ impl Manifests {
         }
     }
 
-    async fn list_on_disk(&self, list: ListName<'_>) -> Result<Vec<ManifestMeta>> {
-        let path = self.table.manifest_path(list.name);
-        let bytes = self.read(&path).await?;
+    async fn list_on_disk(&self, list: ListName<'_>, path: &str) -> Result<Vec<ManifestMeta>> {
+        let bytes = self.read(path).await?;
         list.check(&bytes).and_then(|()| read_manifest_list(&bytes)).context("path", path)
     }
 
@@ -130,7 +130,8 @@ impl Manifests {
     /// As [`Manifests::read_manifest`].
     pub async fn manifest_of(&self, meta: &ManifestMeta, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
         let batch = self.read_manifest(&meta.file_name, stats).await?;
-        self.check(meta, &batch).inspect_err(|_| self.table.manifest_cache().forget(&meta.file_name))?;
+        let forget = || self.table.manifest_cache().forget(&self.table.manifest_path(&meta.file_name));
+        self.check(meta, &batch).inspect_err(|_| forget())?;
         Ok(batch)
     }
 
@@ -149,33 +150,36 @@ impl Manifests {
     /// `NotFound` or `Corrupt` with the path.
     pub async fn read_manifest(&self, name: &str, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
         let cache = self.table.manifest_cache();
-        if let Some(batch) = cache.get(name, stats) {
+        let path = self.table.manifest_path(name);
+        if let Some(batch) = cache.get(&path, stats) {
             self.count_hit();
             return Ok(batch);
         }
-        let path = self.table.manifest_path(name);
-        let bytes = self.read(&path).await?;
-        let batch = Arc::new(read_manifest_columns(&bytes, stats).context("path", path)?);
-        cache.put(name, stats, Arc::clone(&batch));
+        let batch = self.manifest_on_disk(&path, stats).await?;
+        cache.put(&path, stats, Arc::clone(&batch));
         Ok(batch)
+    }
+
+    async fn manifest_on_disk(&self, path: &str, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
+        let bytes = self.read(path).await?;
+        Ok(Arc::new(read_manifest_columns(&bytes, stats).context("path", path)?))
     }
 
     /// A manifest list that is read once: from the cache if it is there, but not kept in it.
     pub(crate) async fn peek_list(&self, list: ListName<'_>) -> Result<Vec<ManifestMeta>> {
-        match self.table.manifest_cache().list(list.name) {
+        let path = self.table.manifest_path(list.name);
+        match self.table.manifest_cache().list(&path) {
             Some(list) => Ok((*list).clone()),
-            None => self.list_on_disk(list).await,
+            None => self.list_on_disk(list, &path).await,
         }
     }
 
     /// As [`Manifests::manifest_of`], of one that is read once: from the cache if it is there, but not kept in it.
     pub(crate) async fn peek_manifest(&self, meta: &ManifestMeta, stats: StatsColumns) -> Result<Arc<EntryBatch>> {
-        let batch = match self.table.manifest_cache().get(&meta.file_name, stats) {
+        let path = self.table.manifest_path(&meta.file_name);
+        let batch = match self.table.manifest_cache().get(&path, stats) {
             Some(batch) => batch,
-            None => {
-                let path = self.table.manifest_path(&meta.file_name);
-                Arc::new(read_manifest_columns(&self.read(&path).await?, stats).context("path", path)?)
-            }
+            None => self.manifest_on_disk(&path, stats).await?,
         };
         self.check(meta, &batch)?;
         Ok(batch)

@@ -224,6 +224,15 @@ impl Table {
         Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
     }
 
+    /// The same table, which keeps its manifests in this cache: the tables that a catalog opens share one.
+    #[must_use]
+    pub fn with_manifest_cache(&self, manifests: ManifestCache) -> Self {
+        let inner = &self.inner;
+        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
+        let caches = Caches { manifests, ..inner.caches.clone() };
+        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
+    }
+
     pub(crate) fn manifest_cache(&self) -> &ManifestCache {
         &self.inner.caches.manifests
     }
