@@ -64,8 +64,7 @@ impl fmt::Debug for Output {
 impl Output {
     /// Rows were written, such as `Inserted 3 rows into t.`: what was done with them, and where.
     pub(crate) fn wrote(verb: &str, rows: u64, place: impl fmt::Display) -> Self {
-        let noun = if rows == 1 { "row" } else { "rows" };
-        Self::Done { message: format!("{verb} {rows} {noun} {place}."), rows: Some(rows) }
+        Self::Done { message: format!("{verb} {} {place}.", row_count(rows)), rows: Some(rows) }
     }
 
     /// What tables held was replaced by rows.
@@ -75,14 +74,19 @@ impl Output {
 
     /// Something was done that brought rows with it.
     pub(crate) fn filled(what: String, rows: u64) -> Self {
-        let noun = if rows == 1 { "row" } else { "rows" };
-        Self::Done { message: format!("{what} with {rows} {noun}."), rows: Some(rows) }
+        Self::Done { message: format!("{what} with {}.", row_count(rows)), rows: Some(rows) }
     }
 
     /// Something was done that wrote no rows.
     pub(crate) fn done(message: impl Into<String>) -> Self {
         Self::Done { message: message.into(), rows: None }
     }
+}
+
+/// A number of rows in words: `1 row`, `2 rows`.
+pub(crate) fn row_count(rows: u64) -> String {
+    let noun = if rows == 1 { "row" } else { "rows" };
+    format!("{rows} {noun}")
 }
 
 /// A session over one catalog. Names are case-sensitive; functions and keywords are not.

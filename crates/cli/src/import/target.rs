@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, BooleanArray, StringArray, new_null_array};
 use arrow::compute::filter_record_batch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use linn::format::types::{DataField, arrow_schema};
 use linn::{Error, Result};
 
 use super::Unknown;
 use super::chunk::{Bad, Chunk, Wanted};
-use super::convert::convert;
+use super::convert::{convert, convert_all};
 
 /// Where the values of a column come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,16 @@ pub(crate) struct Target {
     fields: Vec<DataField>,
     schema: SchemaRef,
     unknown: Unknown,
+    far: Far,
+}
+
+/// Timestamps that nanoseconds do not hold, in columns of nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Far {
+    /// Writers take them as text.
+    Text,
+    /// They do not fit, as they are compared with what is read.
+    Misfit,
 }
 
 /// A target with the origin of each column.
@@ -44,7 +54,7 @@ impl Target {
     /// `Unsupported` for a type that has no Arrow type.
     pub(crate) fn new(fields: Vec<DataField>, unknown: Unknown) -> Result<Self> {
         let schema = arrow_schema(&fields)?;
-        Ok(Self { fields, schema, unknown })
+        Ok(Self { fields, schema, unknown, far: Far::Text })
     }
 
     /// The columns of a primary key among these, in the key's order; what else a file has does not matter.
@@ -55,7 +65,7 @@ impl Target {
         let keys = keys.iter().filter_map(|name| fields.iter().find(|field| field.name == *name)).cloned();
         // A default is for new rows; the key of a row to be found must be given.
         let keys = keys.map(|field| DataField { default_value: None, ..field });
-        Self::new(keys.collect(), Unknown::Ignored)
+        Ok(Self { far: Far::Misfit, ..Self::new(keys.collect(), Unknown::Ignored)? })
     }
 
     /// The columns in order, as a file without names has them.
@@ -114,7 +124,8 @@ fn default_of(field: &DataField) -> Option<String> {
 }
 
 impl Binding<'_> {
-    /// The rows of a chunk that fit, in the types of the table, and those that do not.
+    /// The rows of a chunk that fit, in the types of the table, and those that do not. Columns with timestamps that nanoseconds do not
+    /// hold have these as text.
     ///
     /// # Errors
     /// `Unsupported` for types that cannot be converted.
@@ -128,6 +139,10 @@ impl Binding<'_> {
                 Origin::File(at) => Arc::clone(chunk.batch.column(*at)),
                 Origin::Default(text) => Arc::new(StringArray::from(vec![text.as_str(); count])),
                 Origin::Null => new_null_array(arrow.data_type(), count),
+            };
+            let convert = match self.target.far {
+                Far::Text => convert_all,
+                Far::Misfit => convert,
             };
             let (column, misfits) = convert(&source, field, arrow, self.target.unknown)?;
             for (row, reason) in misfits {
@@ -158,16 +173,18 @@ impl Binding<'_> {
         bad: &BTreeMap<usize, (String, String)>,
     ) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(count));
+        let fields = self.target.schema.fields().iter().zip(&columns);
+        let fields = fields.map(|(f, column)| f.as_ref().clone().with_data_type(column.data_type().clone()));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         if bad.is_empty() {
-            return Ok(RecordBatch::try_new_with_options(Arc::clone(&self.target.schema), columns, &options)?);
+            return Ok(RecordBatch::try_new_with_options(schema, columns, &options)?);
         }
-        let fields: Vec<_> =
-            self.target.schema.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
-        let loose = Arc::new(arrow::datatypes::Schema::new(fields));
+        let fields: Vec<_> = schema.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
+        let loose = Arc::new(Schema::new(fields));
         let all = RecordBatch::try_new_with_options(loose, columns, &options)?;
         let keep: BooleanArray = (0..count).map(|row| Some(!bad.contains_key(&row))).collect();
         let kept = filter_record_batch(&all, &keep)?;
-        Ok(RecordBatch::try_new(Arc::clone(&self.target.schema), kept.columns().to_vec())?)
+        Ok(RecordBatch::try_new(schema, kept.columns().to_vec())?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Odd files of public suites: each is read as its line in `expected.tsv` says, with its rows and the values of each column
-//! that are not null, or fails with the kind of error that stands there. Counts of Parquet and Arrow files were compared with
-//! those of pyarrow.
+//! that are not null, or fails with the kind of error that stands there; and its rows are those that other readers see, which
+//! stand in `rows.tsv` as far as they read the file too.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,14 @@ use super::source::Source;
 use super::target::Target;
 use super::{Dialect, Unknown, infer, open};
 use crate::args::FileKind;
+use crate::output::json_lines;
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data")
 }
 
-async fn read(path: &Path, kind: FileKind) -> Result<String> {
+/// What is counted, and the rows as JSON.
+async fn read(path: &Path, kind: FileKind) -> Result<(String, Vec<String>)> {
     let dialect =
         Dialect { delimiter: None, null: String::new(), header: true, unknown: Unknown::Refused, all: Vec::new() };
     let source = Source::new(path, Some(kind), true)?;
@@ -36,17 +38,17 @@ async fn read(path: &Path, kind: FileKind) -> Result<String> {
     let target = Target::new(fields, Unknown::Refused)?;
     let (schema, chunks) = open(&source, &dialect, target.wanted(), false, &ProgressBar::hidden())?;
     let binding = target.bind(&schema)?;
-    let (mut chunks, mut rows) = (Ahead::new(chunks), 0);
+    let (mut chunks, mut rows) = (Ahead::new(chunks), Vec::new());
     while let Some(chunk) = chunks.next().await? {
         let (batch, bad) = binding.rows(chunk)?;
         Aside::Fail.take("f", &bad)?;
-        rows += batch.num_rows();
+        rows.extend(json_lines(&batch)?);
         for (count, column) in counts.iter_mut().zip(batch.columns()) {
             *count += column.len() - column.null_count();
         }
     }
     let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
-    Ok(format!("{rows} rows: {}", counts.join(",")))
+    Ok((format!("{} rows: {}", rows.len(), counts.join(",")), rows))
 }
 
 fn kind_of(path: &str) -> FileKind {
@@ -79,13 +81,27 @@ async fn odd_files_are_read_right_or_refused() {
     let expected = std::fs::read_to_string(data().join("expected.tsv")).unwrap();
     let expected: BTreeMap<&str, &str> = expected.lines().filter_map(|line| line.split_once('\t')).collect();
     assert_eq!(expected.len(), found.len(), "files without an expectation, or expectations without a file");
+    let seen = std::fs::read_to_string(data().join("rows.tsv")).unwrap();
+    let mut others: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
+    for line in seen.lines() {
+        let (file, rest) = line.split_once('\t').unwrap();
+        let (number, row) = rest.split_once('\t').unwrap();
+        others.entry(file).or_default().push((number.parse().unwrap(), row));
+    }
     let mut wrong = Vec::new();
     for file in &found {
         let read = read(&data().join(file), kind_of(file)).await;
-        let outcome = read.unwrap_or_else(|e| e.kind().as_str().to_owned());
+        let (outcome, rows) = read.unwrap_or_else(|e| (e.kind().as_str().to_owned(), Vec::new()));
         if expected.get(file.as_str()) != Some(&outcome.as_str()) {
             wrong.push(format!("{file}\t{outcome}"));
         }
+        for (number, row) in others.remove(file.as_str()).unwrap_or_default() {
+            let ours = rows.get(number).map_or("", String::as_str);
+            if ours != row {
+                wrong.push(format!("{file} row {number}\n  ours   {ours}\n  theirs {row}"));
+            }
+        }
     }
-    assert!(wrong.is_empty(), "{} files\n{}", wrong.len(), wrong.join("\n"));
+    assert!(others.is_empty(), "rows of files that are not there: {:?}", others.keys());
+    assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
 }

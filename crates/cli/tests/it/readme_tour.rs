@@ -4,7 +4,8 @@
 //! that order, each as a whole line, with other lines between them as may be.
 
 use std::path::Path;
-use std::process::Command;
+
+use crate::run::alone;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_linn");
 const README: &str = include_str!("../../../../README.md");
@@ -48,19 +49,7 @@ pub(crate) fn bash(script: &str, dir: &Path) -> std::process::Output {
         std::iter::once(binaries.to_owned())
             .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     );
-    let mut command = Command::new("bash");
-    // No setting of the machine may have a say: neither a file in the home folder nor a variable.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LINN_")) {
-        command.env_remove(name);
-    }
-    command
-        .args(["-euo", "pipefail", "-c", script])
-        .current_dir(dir)
-        .env("PATH", path.unwrap())
-        .env("HOME", dir)
-        .env_remove("XDG_CONFIG_HOME")
-        .output()
-        .unwrap()
+    alone("bash", dir).args(["-euo", "pipefail", "-c", script]).env("PATH", path.unwrap()).output().unwrap()
 }
 
 #[test]

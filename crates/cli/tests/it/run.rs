@@ -17,6 +17,17 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
+/// A program in a folder that is also its home. No setting of the machine may have a say: neither a file in the home folder nor a
+/// variable.
+pub(crate) fn alone(program: &str, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LINN_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(dir).env("HOME", dir).env_remove("XDG_CONFIG_HOME").env_remove("RUST_LOG");
+    command
+}
+
 impl Place {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
@@ -36,17 +47,8 @@ impl Place {
 
     /// Runs the binary with `input` on standard input.
     pub(crate) fn feed(&self, args: &[&str], input: &str) -> Ended {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_linn"));
-        // No setting of the machine may have a say.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LINN_")) {
-            command.env_remove(name);
-        }
-        let mut child = command
+        let mut child = alone(env!("CARGO_BIN_EXE_linn"), self.path())
             .args(args)
-            .current_dir(self.path())
-            .env("HOME", self.path())
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("RUST_LOG")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

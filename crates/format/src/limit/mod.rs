@@ -9,7 +9,7 @@ mod second;
 
 pub use misfit::{Misfit, misfit, misfits};
 pub use overflow::overflow;
-pub use second::cut_seconds;
+pub use second::{cut_seconds, floor_seconds, without_digits_beyond_nanos};
 
 #[cfg(test)]
 mod tests;

@@ -1,16 +1,18 @@
 //! Digits of a second that a type has not: they are cut, toward the past also before 1970, so that two values that print alike are
 //! one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Decimal128Type, Time32MillisecondType, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    Decimal128Type, Time32MillisecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType,
 };
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, FixedSizeListArray, ListArray, MapArray, PrimitiveArray, StructArray,
 };
-use arrow_schema::DataType as Arrow;
+use arrow_schema::{DataType as Arrow, TimeUnit};
 
 use crate::types::{DataType, Kind};
 use crate::{Error, Result};
@@ -24,6 +26,43 @@ pub fn cut_seconds(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> 
     match may_have(data_type) {
         true => cut(column, data_type),
         false => Ok(Arc::clone(column)),
+    }
+}
+
+/// Times and timestamps without digits of a second beyond `digits`, in the unit that they have; the same column when there are none.
+///
+/// # Errors
+/// `Internal` when the column is of another type.
+pub fn floor_seconds(column: &ArrayRef, digits: u8) -> Result<ArrayRef> {
+    match column.data_type() {
+        Arrow::Time32(TimeUnit::Second) | Arrow::Timestamp(TimeUnit::Second, _) => Ok(Arc::clone(column)),
+        Arrow::Time32(TimeUnit::Millisecond) => {
+            let unit = 10_i32.pow(u32::from(3_u8.saturating_sub(digits)));
+            whole::<Time32MillisecondType>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
+        }
+        Arrow::Time64(TimeUnit::Microsecond) => floored::<Time64MicrosecondType>(column, 6, digits),
+        Arrow::Time64(TimeUnit::Nanosecond) => floored::<Time64NanosecondType>(column, 9, digits),
+        Arrow::Timestamp(TimeUnit::Millisecond, _) => floored::<TimestampMillisecondType>(column, 3, digits),
+        Arrow::Timestamp(TimeUnit::Microsecond, _) => floored::<TimestampMicrosecondType>(column, 6, digits),
+        Arrow::Timestamp(TimeUnit::Nanosecond, _) => floored::<TimestampNanosecondType>(column, 9, digits),
+        other => Err(Error::internal(format!("{other} is not a type of times"))),
+    }
+}
+
+/// A column whose unit has `held` digits of a second.
+fn floored<T: ArrowPrimitiveType<Native = i64>>(column: &ArrayRef, held: u8, digits: u8) -> Result<ArrayRef> {
+    let unit = 10_i64.pow(u32::from(held.saturating_sub(digits)));
+    whole::<T>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
+}
+
+/// The text of a time without digits of a second beyond nanoseconds, which parsers refuse.
+pub fn without_digits_beyond_nanos(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 9;
+    let Some((whole, fraction)) = text.split_once('.') else { return Cow::Borrowed(text) };
+    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+    match (fraction.get(..MOST), fraction.get(digits..)) {
+        (Some(kept), Some(rest)) if digits > MOST => Cow::Owned(format!("{whole}.{kept}{rest}")),
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -41,27 +80,11 @@ fn may_have(data_type: &DataType) -> bool {
 }
 
 fn cut(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
-    let power = |digits: u8| 10_i64.pow(u32::from(digits.min(9)));
     match &data_type.kind {
         _ if !may_have(data_type) => Ok(Arc::clone(column)),
-        Kind::Time(p) => {
-            let unit = i32::try_from(power(3 - p)).unwrap_or(1);
-            whole::<Time32MillisecondType>(column, |v| v - v % unit)
-        }
-        Kind::Timestamp(p @ 0..=2) | Kind::LocalZonedTimestamp(p @ 0..=2) => {
-            let unit = power(3 - p);
-            whole::<TimestampMillisecondType>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
-        }
-        Kind::Timestamp(p @ 4..=5) | Kind::LocalZonedTimestamp(p @ 4..=5) => {
-            let unit = power(6 - p);
-            whole::<TimestampMicrosecondType>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
-        }
-        Kind::Timestamp(p @ 7..=8) | Kind::LocalZonedTimestamp(p @ 7..=8) => {
-            let unit = power(9 - p);
-            whole::<TimestampNanosecondType>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
-        }
+        Kind::Time(p) | Kind::Timestamp(p) | Kind::LocalZonedTimestamp(p) => floor_seconds(column, *p),
         Kind::WideTimestamp { precision, .. } => {
-            let unit = i128::from(power(9_u8.saturating_sub(*precision)));
+            let unit = 10_i128.pow(u32::from(9_u8.saturating_sub(*precision)));
             whole::<Decimal128Type>(column, |v| v.saturating_sub(v.rem_euclid(unit)))
         }
         Kind::Array(element) => {

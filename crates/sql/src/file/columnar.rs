@@ -33,20 +33,27 @@ const ROWS: usize = 8192;
 pub(super) fn infer(handle: &Handle, places: &[Place], format: FileFormat) -> Result<SchemaRef> {
     let schemas = places.iter().map(|place| {
         let file = Source::new(handle, place);
-        let schema = match format {
+        Ok(match format {
             FileFormat::Orc => file.orc()?.schema(),
             FileFormat::Avro => file.avro()?.schema(),
             _ => match file.arrow()? {
                 Arrow::File(reader) => reader.schema(),
                 Arrow::Stream(reader) => reader.schema(),
             },
-        };
-        Ok(Schema::new(schema.fields().clone()))
+        })
     });
-    let merged = Schema::try_merge(schemas.collect::<Result<Vec<_>>>()?);
-    Ok(Arc::new(
-        merged.map_err(|e| Error::invalid("the files have columns of one name and several types").with_source(e))?,
-    ))
+    merged(&schemas.collect::<Result<Vec<_>>>()?)
+}
+
+/// All columns of files.
+///
+/// # Errors
+/// `Invalid` for files that have a column of the same name with different types.
+pub(super) fn merged(schemas: &[SchemaRef]) -> Result<SchemaRef> {
+    let plain = |schema: &SchemaRef| Schema::new(schema.fields().clone());
+    let merged = Schema::try_merge(schemas.iter().map(plain));
+    let different = "the files have a column of the same name with different types";
+    Ok(Arc::new(merged.map_err(|e| Error::invalid(different).with_source(e))?))
 }
 
 /// Sends the rows of a file, with these columns; those that it lacks are null. False when nobody wants more.

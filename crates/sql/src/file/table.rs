@@ -5,9 +5,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session as DfSession, TableProvider};
-use datafusion::datasource::file_format::FileFormat as DfFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::Result as DfResult;
@@ -59,23 +58,17 @@ pub(crate) async fn open(
             .with_hint("give it: (FORMAT csv), or read_csv('…')")
     })?;
     match format {
-        FileFormat::Parquet => {
-            // As nanoseconds, years before 1678 and after 2261 would wrap into others.
-            let format = ParquetFormat::default().with_coerce_int96(Some("us".to_owned()));
-            listed(context, &places, Arc::new(format)).await
-        }
+        FileFormat::Parquet => parquet(context, &places).await,
         FileFormat::Csv | FileFormat::Json => texts(places, format, &call.options).await,
         FileFormat::Arrow | FileFormat::Orc | FileFormat::Avro => columnar(places, format, &call.options).await,
     }
 }
 
-/// Files that DataFusion reads.
-async fn listed(
-    context: &SessionContext,
-    places: &[Place],
-    format: Arc<dyn DfFormat>,
-) -> Result<Arc<dyn TableProvider>> {
-    let options = ListingOptions::new(format).with_file_extension("");
+/// Parquet files, which DataFusion reads.
+async fn parquet(context: &SessionContext, places: &[Place]) -> Result<Arc<dyn TableProvider>> {
+    // As nanoseconds, years before 1678 and after 2261 would wrap into others.
+    let format = ParquetFormat::default().with_coerce_int96(Some("us".to_owned()));
+    let options = ListingOptions::new(Arc::new(format)).with_file_extension("");
     let mut urls = Vec::with_capacity(places.len());
     let mut named = Vec::with_capacity(places.len());
     for place in places {
@@ -94,11 +87,9 @@ async fn listed(
         }
     });
     let schemas: Vec<SchemaRef> = schemas.buffered(AT_ONCE).try_collect().await?;
-    let plain = |schema: &SchemaRef| Schema::new(schema.fields().clone());
-    let schema = Schema::try_merge(schemas.iter().map(plain))
-        .map_err(|e| Error::invalid("the files have a column of the same name with different types").with_source(e))?;
-    let config =
-        ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(Arc::new(schema));
+    let config = ListingTableConfig::new_with_multi_paths(urls)
+        .with_listing_options(options)
+        .with_schema(columnar::merged(&schemas)?);
     Ok(Arc::new(ListingTable::try_new(config).map_err(ours)?))
 }
 

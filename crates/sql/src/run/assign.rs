@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::kernels::cmp::distinct;
-use datafusion::arrow::compute::{CastOptions, cast_with_options};
+use datafusion::arrow::compute::{CastOptions, cast_with_options, filter, is_not_null};
 use datafusion::arrow::datatypes::{DataType as Arrow, Field};
 use datafusion::arrow::util::display::array_value_to_string;
 use linn::format::types::DataField;
@@ -108,6 +108,9 @@ fn changed(from: &ArrayRef, to: &ArrayRef) -> Result<Option<(usize, ArrayRef)>> 
         (Arrow::FixedSizeList(..), Arrow::FixedSizeList(..)) => {
             vec![(Arc::clone(from.as_fixed_size_list().values()), Arc::clone(to.as_fixed_size_list().values()))]
         }
+        (Arrow::List(_), Arrow::FixedSizeList(..)) | (Arrow::FixedSizeList(..), Arrow::List(_)) => {
+            vec![(elements(from)?, elements(to)?)]
+        }
         (Arrow::Map(..), Arrow::Map(..)) => {
             let (from, to) = (from.as_map(), to.as_map());
             vec![(Arc::clone(from.keys()), Arc::clone(to.keys())), (Arc::clone(from.values()), Arc::clone(to.values()))]
@@ -131,6 +134,18 @@ fn changed(from: &ArrayRef, to: &ArrayRef) -> Result<Option<(usize, ArrayRef)>> 
         }
     }
     Ok(None)
+}
+
+/// The elements of the lists of any length or of one length that are not null.
+fn elements(lists: &ArrayRef) -> Result<ArrayRef> {
+    let lists = filter(lists, &is_not_null(lists)?)?;
+    if let Some(lists) = lists.as_fixed_size_list_opt() {
+        return Ok(Arc::clone(lists.values()));
+    }
+    let lists = lists.as_list::<i32>();
+    let ends = lists.offsets().first().zip(lists.offsets().last());
+    let (start, end) = ends.map_or((0, 0), |(start, end)| (*start as usize, *end as usize));
+    Ok(lists.values().slice(start, end - start))
 }
 
 /// The place of the first value of a type without parts that a cast has changed.

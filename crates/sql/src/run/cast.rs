@@ -14,11 +14,12 @@ use datafusion::sql::sqlparser::ast::{
     CastKind, DataType as Written, Expr, Statement as Ast, TimezoneInfo, TypedString, Value, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::parser::Parser;
+use linn::format::limit::floor_seconds;
 use linn::format::types::{DataType, Kind, arrow_type, fields_from_arrow};
 use linn::{Error, Result};
 
 use super::fit::plain;
-use super::second::{floored, without_finer};
+use super::second::without_finer;
 use crate::error::theirs;
 use crate::parse::{DIALECT, own_type};
 
@@ -185,7 +186,7 @@ fn cut(values: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
             Arc::new(bytes.map(|bytes| bytes.map(|b| cut(b).unwrap_or_else(|| b.to_vec()))).collect::<BinaryArray>())
         }
         (Kind::Time(digits) | Kind::Timestamp(digits) | Kind::LocalZonedTimestamp(digits), _) => {
-            floored(values, *digits)
+            floor_seconds(values, *digits)?
         }
         _ => Arc::clone(values),
     })

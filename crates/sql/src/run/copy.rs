@@ -41,8 +41,7 @@ pub(super) async fn to(
     let schema = Arc::clone(frame.schema().inner());
     let rows = stream(frame.execute_stream().await.map_err(ours)?);
     let written = file::write(session.stores(), session.catalog().options(), path, &options, schema, rows).await?;
-    let noun = if written == 1 { "row" } else { "rows" };
-    Ok(Output::Done { message: format!("Copied {written} {noun} to {path}."), rows: Some(written) })
+    Ok(Output::wrote("Copied", written, format_args!("to {path}")))
 }
 
 /// Inserts the rows of files into a table.

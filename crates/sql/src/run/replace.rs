@@ -80,12 +80,10 @@ pub(super) async fn replace(session: &Session, statement: Statement, options: &T
         Output::Done { rows, .. } => rows,
         Output::Rows { .. } => None,
     };
-    let message = match rows {
-        Some(1) => format!("Replaced table {id} with 1 row."),
-        Some(rows) => format!("Replaced table {id} with {rows} rows."),
-        None => format!("Replaced table {id}."),
-    };
-    Ok(Output::Done { message, rows })
+    Ok(match rows {
+        Some(rows) => Output::filled(format!("Replaced table {id}"), rows),
+        None => Output::done(format!("Replaced table {id}.")),
+    })
 }
 
 /// Whether a store moves a folder in one step.

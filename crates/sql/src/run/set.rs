@@ -27,7 +27,7 @@ use super::source::{self, Place};
 use super::{cast, default, instant, literal};
 use crate::error::ours;
 use crate::parse::{Insert, PartitionValues, SetInsert, TableOptions};
-use crate::session::{Output, Session};
+use crate::session::{Output, Session, row_count};
 use crate::share::share;
 
 /// An INSERT on its way.
@@ -71,8 +71,8 @@ pub(super) async fn run(session: &Session, inserts: Vec<SetInsert>, options: &Ta
         total += rows;
         words.push(format!("{rows} into {}", table.name()));
     }
-    let noun = if total == 1 { "row" } else { "rows" };
-    Ok(Output::Done { message: format!("Inserted {total} {noun}: {}.", words.join(", ")), rows: Some(total) })
+    let message = format!("Inserted {}: {}.", row_count(total), words.join(", "));
+    Ok(Output::Done { message, rows: Some(total) })
 }
 
 /// The plans of a set: what is shared, then the INSERTs.

@@ -155,7 +155,7 @@ fn load(metadata: &Arc<ParquetMetaData>, by_parquet: bool) -> Result<ArrowReader
     load(by_parquet).or_else(|_| load(true)).map_err(broken)
 }
 
-/// Reads a row group, one of its columns where that is given. Checksums are compared first.
+/// Reads a row group, one of its columns where that is given.
 fn reader(
     file: &Arc<File>,
     metadata: &ArrowReaderMetadata,
@@ -169,17 +169,12 @@ fn reader(
     };
     let rows = batch_rows(chunks)?;
     let mut places = Vec::new();
-    let mut seekable = file.try_clone().map_err(|e| Error::unavailable("the input cannot be read").with_source(e))?;
-    for (leaf, chunk) in chunks.columns().iter().enumerate().filter(|(leaf, _)| wanted.leaf_included(*leaf)) {
-        let Some((start, end)) = place(chunk) else { continue };
-        let pages = page::check(&mut seekable, start, end).map_err(|e| match column {
-            None => e.with("column", schema.column(leaf).path().string()),
-            Some(_) => e,
-        })?;
-        places.extend(pages.not_compressed);
-    }
-    if !says_too_little(metadata.metadata()) {
-        places.clear();
+    if says_too_little(metadata.metadata()) {
+        let mut file = file.try_clone().map_err(|e| Error::unavailable("the input cannot be read").with_source(e))?;
+        for (_, chunk) in chunks.columns().iter().enumerate().filter(|(leaf, _)| wanted.leaf_included(*leaf)) {
+            let Some((start, end)) = place(chunk) else { continue };
+            places.extend(page::not_compressed(&mut file, start, end)?);
+        }
     }
     places.sort_unstable();
     let file = Patched { file: Arc::clone(file), places: Arc::new(places) };

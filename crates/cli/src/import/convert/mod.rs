@@ -1,5 +1,6 @@
 //! A column as read becomes a column of the table; values that do not fit are named, never bent.
 
+mod far;
 mod nested;
 pub(super) mod number;
 mod time;
@@ -11,15 +12,17 @@ use arrow::compute::{CastOptions, can_cast_types, cast_with_options, take};
 use arrow::datatypes::{DataType as ArrowType, Decimal128Type, Field, Float32Type, Float64Type, Int64Type};
 use arrow::util::display::array_value_to_string;
 use linn::format::limit;
-use linn::format::types::DataField;
+use linn::format::types::{DataField, Kind};
 use linn::{Error, Result};
+
+pub(crate) use far::convert_all;
 
 use super::Unknown;
 
 /// A value that does not fit: its row in the batch, and why.
 pub(crate) type Misfit = (usize, String);
 
-/// Converts a column. What stands in the result for a misfit is of no use.
+/// Converts a column, whose timestamps must fit their Arrow type. What stands in the result for a misfit is of no use.
 ///
 /// # Errors
 /// `Unsupported` when there is no way from the one type to the other.
@@ -74,7 +77,9 @@ fn scalar(column: &ArrayRef, field: &DataField, arrow: &Field) -> Result<(ArrayR
     let through_text = from.is_floating() && matches!(to, ArrowType::Decimal128(..))
         || matches!((from, to), (ArrowType::Decimal128(_, a), ArrowType::Decimal128(_, b)) if a > b)
         || matches!(from, ArrowType::Decimal256(..));
-    let converted = if from == to {
+    let converted = if matches!(field.data_type.kind, Kind::WideTimestamp { .. }) {
+        time::widen(column, to)?
+    } else if from == to {
         Arc::clone(column)
     } else if from.is_nested() && *to == ArrowType::Utf8 {
         crate::output::json_texts(column)?

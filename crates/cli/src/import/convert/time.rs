@@ -1,17 +1,17 @@
 //! Dates and times: from text, and from one unit to another. Digits of a second that a unit has not are cut, toward the past also
 //! before 1970; a day holds no time of day.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, StringArray, new_null_array};
 use arrow::compute::cast;
 use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
 use arrow::datatypes::{
-    ArrowPrimitiveType, DataType as ArrowType, Date32Type, Int32Type, Int64Type, Time64NanosecondType, TimeUnit,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    ArrowPrimitiveType, DataType as ArrowType, Date32Type, Decimal128Type, Int32Type, Int64Type, Time64NanosecondType,
+    TimeUnit, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use chrono::Utc;
+use linn::format::limit::without_digits_beyond_nanos;
 use linn::format::types::{DataType, Kind};
 use linn::{Error, Result};
 
@@ -40,17 +40,30 @@ pub(super) fn is_rescaled(from: &ArrowType, to: &ArrowType) -> bool {
 
 /// The same instants in another unit; null where they are out of its range, and for a time of day that a date has not.
 pub(super) fn rescale(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
-    let (Some(from_unit), Some(to_unit)) = (unit_of(column.data_type()), unit_of(to)) else {
-        return Err(Error::internal("the values are not times"));
+    let unit = unit_of(to).ok_or_else(|| Error::internal("the values are not times"))?;
+    of_nanos(nanos(column)?.into_iter(), unit, to)
+}
+
+/// Instants of any year, from text or times, in nanoseconds under the type `to` of 128 bits; null for what is no instant.
+pub(super) fn widen(column: &ArrayRef, to: &ArrowType) -> Result<ArrayRef> {
+    let nanos: PrimitiveArray<Decimal128Type> = match column.data_type() {
+        ArrowType::Utf8 => column.as_string::<i32>().iter().map(|text| instant(text?.trim())).collect(),
+        from if is_rescaled(from, &ArrowType::Date32) => nanos(column)?.into_iter().collect(),
+        _ => return Ok(new_null_array(to, column.len())),
     };
+    Ok(Arc::new(nanos.with_data_type(to.clone())))
+}
+
+/// Dates, times and timestamps in nanoseconds.
+fn nanos(column: &ArrayRef) -> Result<Vec<Option<i128>>> {
+    let unit = unit_of(column.data_type()).ok_or_else(|| Error::internal("the values are not times"))?;
     let values: PrimitiveArray<Int64Type> = match column.data_type() {
         ArrowType::Date32 | ArrowType::Time32(_) => {
             cast(&cast(column, &ArrowType::Int32)?, &ArrowType::Int64)?.as_primitive::<Int64Type>().clone()
         }
         _ => cast(column, &ArrowType::Int64)?.as_primitive::<Int64Type>().clone(),
     };
-    let nanos = values.iter().map(|value| value.map(|value| i128::from(value) * from_unit));
-    of_nanos(nanos, to_unit, to)
+    Ok(values.iter().map(|value| value.map(|value| i128::from(value) * unit)).collect())
 }
 
 /// Nanoseconds in a unit; null where they are out of its range.
@@ -107,21 +120,10 @@ fn date(text: &str) -> Option<i128> {
 
 fn instant(text: &str) -> Option<i128> {
     if is_far(text) {
-        return far(&short(text));
+        return far(&without_digits_beyond_nanos(text));
     }
-    let time = string_to_datetime(&Utc, &short(text)).ok()?;
+    let time = string_to_datetime(&Utc, &without_digits_beyond_nanos(text)).ok()?;
     Some(i128::from(time.timestamp()) * 1_000_000_000 + i128::from(time.timestamp_subsec_nanos()))
-}
-
-/// The text without digits of a second beyond nanoseconds.
-fn short(text: &str) -> Cow<'_, str> {
-    const MOST: usize = 9;
-    let Some((whole, fraction)) = text.split_once('.') else { return Cow::Borrowed(text) };
-    let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
-    match (fraction.get(..MOST), fraction.get(digits..)) {
-        (Some(kept), Some(rest)) if digits > MOST => Cow::Owned(format!("{whole}.{kept}{rest}")),
-        _ => Cow::Borrowed(text),
-    }
 }
 
 /// Whether the year has a sign or more than four digits.
@@ -135,7 +137,7 @@ fn far(text: &str) -> Option<i128> {
     let text: ArrayRef = Arc::new(StringArray::from(vec![signed]));
     let wide = DataType::nullable(Kind::WideTimestamp { precision: 9, zoned: false });
     let nanos = linn::format::cast::cast(&text, &DataType::string(), &wide).ok()?;
-    let nanos = nanos.as_primitive_opt::<arrow::datatypes::Decimal128Type>()?;
+    let nanos = nanos.as_primitive_opt::<Decimal128Type>()?;
     nanos.is_valid(0).then(|| nanos.value(0))
 }
 
