@@ -19,6 +19,8 @@ import pyarrow.parquet as pq
 HERE = pathlib.Path(__file__).parent
 KEPT = 12  # rows at either end
 LONGEST = 1200  # characters of a row
+# fastavro does not know nanoseconds; a column of a table needs a name.
+DIFFERENT = ("arrow-testing/avro/timestamp_logical_types.avro", "json-test-suite/y_object_empty_key.json")
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -193,7 +195,7 @@ def main():
     for line in (HERE / "expected.tsv").read_text().splitlines():
         name, outcome = line.split("\t")
         read = reader(name)
-        if " rows:" not in outcome or read is None or "fuzz" in name:
+        if " rows:" not in outcome or read is None or "fuzz" in name or name in DIFFERENT:
             continue
         try:
             rows = read(HERE / name)
