@@ -89,7 +89,7 @@ fn format(kind: FileKind) -> Result<OutputFormat> {
         FileKind::Arrow => OutputFormat::Arrow,
         FileKind::Parquet => OutputFormat::Parquet,
         FileKind::Orc | FileKind::Avro => {
-            return Err(Error::unsupported("feature exporting ORC and Avro files")
+            return Err(Error::unsupported("exporting ORC and Avro files")
                 .with_hint("export csv, tsv, ndjson, parquet or arrow"));
         }
     })

@@ -71,16 +71,20 @@ const REFUSALS: &[&str] = &[
 /// What went wrong, first of all.
 fn headline(error: &Error) -> String {
     let message = match error.message() {
-        "no such file" => "a file of the table is missing",
-        message => message,
+        "no such file" => "a file of the table is missing".to_owned(),
+        // These messages name what is asked for, as the library's texts say the kind of an error before the message.
+        message if error.kind() == ErrorKind::Unsupported && !message.contains("not supported") => {
+            format!("not supported: {}", message.trim_start_matches("feature ").trim_start_matches("feature: "))
+        }
+        message => message.to_owned(),
     };
     let refusal = match refused(error) {
         Some(io::ErrorKind::PermissionDenied) => "permission denied",
         Some(_) => "no space left",
-        None => return message.to_owned(),
+        None => return message,
     };
-    match (error.kind(), REFUSALS.contains(&message)) {
-        (ErrorKind::UnknownOutcome | ErrorKind::Conflict, _) => message.to_owned(),
+    match (error.kind(), REFUSALS.contains(&message.as_str())) {
+        (ErrorKind::UnknownOutcome | ErrorKind::Conflict, _) => message,
         (_, true) => refusal.to_owned(),
         (_, false) => format!("{refusal}: {message}"),
     }

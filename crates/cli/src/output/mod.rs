@@ -197,7 +197,7 @@ pub(crate) fn json_lines(batch: &RecordBatch) -> Result<Vec<String>> {
 
 fn parquet(e: ParquetError) -> Error {
     match e {
-        ParquetError::NYI(what) => Error::unsupported(format!("feature of Parquet: {what}")),
+        ParquetError::NYI(what) => Error::unsupported(format!("a feature of Parquet: {what}")),
         other => Error::unavailable("the Parquet file cannot be written").with_source(other),
     }
 }

@@ -277,7 +277,7 @@ fn of_session(c: &Cursor<'_>, tokens: &[TokenWithSpan]) -> Result<Option<Stateme
 fn analyze(mut c: Cursor<'_>) -> Result<Statement> {
     let table = c.object()?;
     if c.take("PARTITION") {
-        return Err(Error::unsupported("feature ANALYZE of partitions").with_hint("analyze the whole table"));
+        return Err(Error::unsupported("ANALYZE of partitions").with_hint("analyze the whole table"));
     }
     c.require("COMPUTE STATISTICS")?;
     let columns = if c.take("FOR ALL COLUMNS") {

@@ -20,7 +20,8 @@ use std::sync::Arc;
 use datafusion::catalog::TableProvider;
 use linn::core::commit::Reads;
 use linn::core::system::{GLOBAL, Log, READ_OPTIMIZED, ROW_TRACKING};
-use linn::{Catalog, Identifier, Options, Result, Table};
+use linn::format::options::similar_option;
+use linn::{Catalog, Error, Identifier, Options, Result, Table};
 
 pub(crate) use partition::over_rows;
 pub(crate) use place::{FILE, POSITION, PlacedTable, TARGET};
@@ -35,6 +36,13 @@ pub(crate) async fn open_table(
     options: Option<&Options>,
 ) -> Result<Table> {
     let Some(options) = options else { return catalog.table(id).await };
+    // A statement that does not do what its hint says would give other rows without a word.
+    for (key, _) in options.iter() {
+        if let Some(similar) = similar_option(key) {
+            let error = Error::invalid(format!("unknown option '{key}'")).with("table", id);
+            return Err(error.with_hint(format!("did you mean '{similar}'?")));
+        }
+    }
     // A branch has schemas of its own.
     let table = match options.get("branch") {
         Some(branch) => {

@@ -55,7 +55,7 @@ pub(super) async fn replace(session: &Session, statement: Statement, options: &T
             .with_hint("delete its branches, or drop the table"));
     }
     if !moves_folders(old.storage().root()) {
-        return Err(Error::unsupported("feature CREATE OR REPLACE on a store that cannot move folders")
+        return Err(Error::unsupported("CREATE OR REPLACE on a store that cannot move folders")
             .with("table", &id)
             .with_hint("create the table under another name, or drop it first"));
     }

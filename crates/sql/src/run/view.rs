@@ -53,7 +53,7 @@ fn own_name(new: &NewView) -> Result<String> {
 }
 
 fn persistent(name: &str) -> Error {
-    Error::unsupported("feature CREATE VIEW: the catalog keeps no views")
+    Error::unsupported("CREATE VIEW: the catalog stores no views")
         .with("view", name)
         .with_hint("CREATE TEMPORARY VIEW makes one for this session")
 }

@@ -192,7 +192,7 @@ impl Catalog for WithTemporary {
     async fn rename_table(&self, from: &Identifier, to: &Identifier) -> Result<()> {
         self.no_view(from)?;
         if (from.database == TEMPORARY) != (to.database == TEMPORARY) {
-            return Err(Error::unsupported("feature renaming a table to or from the database of temporary tables"));
+            return Err(Error::unsupported("renaming a table to or from the database of temporary tables"));
         }
         self.of(&from.database, false).await?.rename_table(from, to).await?;
         self.note(from, false);

@@ -44,7 +44,7 @@ fn check_version(source: &Source, is_file: bool) -> Result<()> {
         return Ok(());
     }
     let version = i32::from(message.version().0) + 1;
-    Err(Error::unsupported(format!("feature of Arrow: metadata version {version}"))
+    Err(Error::unsupported(format!("a feature of Arrow: metadata version {version}"))
         .with("file", source.name())
         .with_hint("versions 4 and 5 are read; write the file again as one of them"))
 }

@@ -100,7 +100,7 @@ pub(super) fn check_magic(file: &mut File, source: &Source) -> Result<()> {
     match read {
         Ok(()) if matches!(&ends, b"PAR1PAR1") => Ok(()),
         Ok(()) if ends.ends_with(b"PARE") => {
-            Err(Error::unsupported("feature encrypted Parquet files").with("file", source.name()))
+            Err(Error::unsupported("encrypted Parquet files").with("file", source.name()))
         }
         Ok(()) if ends.starts_with(b"PAR1") => {
             Err(damaged("the end of the file is missing").with("file", source.name()))

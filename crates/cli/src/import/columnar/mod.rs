@@ -72,7 +72,7 @@ fn checked(batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send
 /// The error of a library that reads a file.
 fn broken(e: ArrowError) -> Error {
     match e {
-        ArrowError::NotYetImplemented(what) => Error::unsupported(format!("feature of the file's format: {what}")),
+        ArrowError::NotYetImplemented(what) => Error::unsupported(format!("a feature of the file's format: {what}")),
         other => damaged(other),
     }
 }

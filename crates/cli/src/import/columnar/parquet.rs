@@ -208,7 +208,7 @@ fn batch_rows(group: &RowGroupMetaData) -> Result<usize> {
     let bytes = group.columns().iter().map(|chunk| chunk.uncompressed_size()).fold(0, i64::saturating_add);
     let row = bytes.checked_div(group.num_rows()).unwrap_or(0);
     if row > LARGEST_ROW {
-        return Err(Error::unsupported(format!("feature rows of {} MiB in Parquet files", row >> 20))
+        return Err(Error::unsupported(format!("rows of {} MiB in Parquet files", row >> 20))
             .with_hint(format!("rows of up to {} MiB are read", LARGEST_ROW >> 20)));
     }
     Ok(BATCH.checked_div(row).and_then(|rows| usize::try_from(rows).ok()).map_or(ROWS, |rows| rows.clamp(1, ROWS)))
@@ -218,7 +218,7 @@ fn refuse_shredded(metadata: &ArrowReaderMetadata) -> Result<()> {
     for root in metadata.parquet_schema().root_schema().get_fields() {
         let is_variant = root.get_basic_info().logical_type_ref() == Some(&LogicalType::variant(None));
         if is_variant && root.get_fields().iter().any(|part| part.name() == "typed_value") {
-            return Err(Error::unsupported("feature shredded VARIANT in Parquet files").with("column", root.name()));
+            return Err(Error::unsupported("shredded VARIANT in Parquet files").with("column", root.name()));
         }
     }
     Ok(())
@@ -226,7 +226,7 @@ fn refuse_shredded(metadata: &ArrowReaderMetadata) -> Result<()> {
 
 fn broken(e: ParquetError) -> Error {
     match e {
-        ParquetError::NYI(what) => Error::unsupported(format!("feature of Parquet: {what}")),
+        ParquetError::NYI(what) => Error::unsupported(format!("a feature of Parquet: {what}")),
         other => damaged(other),
     }
 }
@@ -235,7 +235,7 @@ fn broken(e: ParquetError) -> Error {
 fn of_arrow(e: ArrowError) -> Error {
     match e {
         ArrowError::ParquetError(text) if text.contains("NYI") => {
-            Error::unsupported("feature of Parquet").with_source(ArrowError::ParquetError(text))
+            Error::unsupported("a feature of Parquet").with_source(ArrowError::ParquetError(text))
         }
         other => super::broken(other),
     }

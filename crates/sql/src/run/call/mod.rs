@@ -53,7 +53,7 @@ pub(super) async fn call(session: &Session, name: &[String], arguments: Vec<Call
     let all = || GROUPS.iter().copied().flatten();
     let Some(procedure) = all().find(|p| p.name.eq_ignore_ascii_case(called)) else {
         let hint = did_you_mean(called, all().map(|p| p.name));
-        return Err(Error::unsupported(format!("the procedure sys.{called}"))
+        return Err(Error::not_found(format!("there is no procedure sys.{called}"))
             .with_hint(hint.unwrap_or_else(|| "SHOW PROCEDURES lists them".to_owned())));
     };
     let arguments = Arguments::bind(procedure.name, procedure.parameters, arguments)?;
