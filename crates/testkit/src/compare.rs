@@ -53,7 +53,7 @@ impl Rules {
 }
 
 fn is_unordered(schema: &TableSchema, column: &str) -> bool {
-    let option = |key: &str| schema.options.get(&format!("fields.{column}.{key}")).unwrap_or_default().to_owned();
+    let option = |key: &str| schema.options.raw(&format!("fields.{column}.{key}")).unwrap_or_default().to_owned();
     match option("aggregate-function").as_str() {
         "collect" => option("distinct") == "true",
         "nested_update" | "nested_partial_update" => true,

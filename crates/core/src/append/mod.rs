@@ -10,6 +10,8 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use linn_format::options::table::compaction::CLUSTERING_INCREMENTAL;
+use linn_format::options::table::general::{DATA_EVOLUTION_ENABLED, ROW_TRACKING_ENABLED};
 use linn_format::{Error, Result};
 
 pub(crate) use compact::{Bin, compact, plan, rewrite_without};
@@ -19,9 +21,10 @@ use crate::table::Table;
 
 /// Refuses append tables whose files hold more than rows.
 pub(crate) fn check(table: &Table) -> Result<()> {
-    for key in ["row-tracking.enabled", "data-evolution.enabled", "clustering.incremental"] {
-        if table.options().get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
-            return Err(Error::unsupported(format!("feature writing tables with {key}")).with("table", table.name()));
+    for feature in [&ROW_TRACKING_ENABLED, &DATA_EVOLUTION_ENABLED, &CLUSTERING_INCREMENTAL] {
+        if table.options().is_on(feature)? {
+            let error = Error::unsupported(format!("writing tables with {}", feature.key));
+            return Err(error.with("table", table.name()));
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use arrow_ipc::CompressionType;
 use arrow_schema::SchemaRef;
 use futures::StreamExt;
 use linn_format::file::{DataFileMeta, FileSource};
-use linn_format::options::table::write::WRITE_MAX_WRITERS_TO_SPILL;
+use linn_format::options::table::write::{WRITE_BUFFER_SPILL_MAX_DISK_SIZE, WRITE_MAX_WRITERS_TO_SPILL};
 use linn_format::row::BinaryRow;
 use linn_format::{Error, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -59,16 +59,14 @@ impl Settings {
 
     fn new(table: &Table, total_buckets: i32, keyed: Option<SchemaRef>) -> Result<Self> {
         let options = table.options();
-        let open = usize::try_from(options.int(&WRITE_MAX_WRITERS_TO_SPILL)?).unwrap_or(Semaphore::MAX_PERMITS);
-        let disk =
-            options.get("write-buffer-spill.max-disk-size").map(linn_format::options::parse_memory).transpose()?;
+        let open = usize::try_from(options.require(&WRITE_MAX_WRITERS_TO_SPILL)?).unwrap_or(Semaphore::MAX_PERMITS);
         Ok(Self {
             table: table.clone(),
             total_buckets,
             keyed,
             open_files: Arc::new(Semaphore::new(open.min(Semaphore::MAX_PERMITS))),
             spill: options.write_buffer_spillable()?.then(|| spill_compression(options)).transpose()?,
-            max_spill_bytes: disk.unwrap_or(u64::MAX),
+            max_spill_bytes: options.require(&WRITE_BUFFER_SPILL_MAX_DISK_SIZE)?,
         })
     }
 }

@@ -113,7 +113,7 @@ impl CrossPartition {
             engine: options.merge_engine()?,
             target: options.dynamic_bucket_target_row_num()?,
             most: options.dynamic_bucket_max_buckets()?.unwrap_or(i32::MAX),
-            index: KeyIndex::new(table.env(), options.memory(&LOOKUP_CACHE_MAX_MEMORY_SIZE)?, ttl),
+            index: KeyIndex::new(table.env(), options.require(&LOOKUP_CACHE_MAX_MEMORY_SIZE)?, ttl),
             kept,
             loaded_at: None,
             places: Places::default(),

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use linn_format::options::table::scan::{SCAN_FALLBACK_BRANCH, SCAN_PRIMARY_BRANCH};
 use linn_format::row::BinaryRow;
 use linn_format::{Error, Result};
 
@@ -26,8 +27,8 @@ impl Table {
     /// # Errors
     /// As [`Table::pinned`]; `Invalid` when the columns of the branches differ.
     pub async fn layers(&self) -> Result<Vec<Layer>> {
-        let option = |key: &str| self.options().get(key).filter(|name| !name.trim().is_empty());
-        let (name, fallback) = match (option("scan.fallback-branch"), option("scan.primary-branch")) {
+        let option = |def| self.options().text(def).filter(|name| !name.trim().is_empty());
+        let (name, fallback) = match (option(&SCAN_FALLBACK_BRANCH), option(&SCAN_PRIMARY_BRANCH)) {
             (Some(name), _) => (name, true),
             (None, Some(name)) => (name, false),
             (None, None) => return Ok(vec![Layer { table: self.pinned().await?, partitions: None }]),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use linn_format::file::DataFileMeta;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, EntryBatch, ManifestEntry, StatsColumns};
+use linn_format::options::table::general::ROW_TRACKING_ENABLED;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SchemaId, SnapshotId};
 
@@ -95,13 +96,12 @@ impl Branches {
             if table.schema().is_primary_key_table() {
                 return Err(self.refused("branches of tables with a primary key are merged by key".to_owned()));
             }
-            if table.data_evolves() {
+            if table.data_evolves()? {
                 return Err(self.refused("branches whose data evolves cannot be merged".to_owned()));
             }
         }
-        let tracked =
-            |table: &Table| table.options().get("row-tracking.enabled").is_some_and(|v| v.eq_ignore_ascii_case("true"));
-        if tracked(from) != tracked(into) {
+        let tracked = |table: &Table| table.options().is_on(&ROW_TRACKING_ENABLED);
+        if tracked(from)? != tracked(into)? {
             return Err(self.refused("one of the branches tracks its rows, the other does not".to_owned()));
         }
         if from.schema().fields != into.schema().fields || from.schema().partition_keys != into.schema().partition_keys

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use linn_format::options::Options;
+use linn_format::options::table::scan::{SCAN_FALLBACK_BRANCH, SCAN_PRIMARY_BRANCH};
 use linn_format::schema::TableSchema;
 use linn_format::{Error, ErrorKind, Result, ResultExt, SchemaId};
 
@@ -184,11 +185,11 @@ impl Branches {
             return Err(Error::invalid("the main branch cannot be deleted").with("table", self.table.name()));
         }
         self.require(name).await?;
-        for key in ["scan.fallback-branch", "scan.primary-branch"] {
-            if self.table.options().get(key) == Some(name) {
-                return Err(Error::invalid(format!("branch {name:?} is the table's {key}"))
+        for def in [&SCAN_FALLBACK_BRANCH, &SCAN_PRIMARY_BRANCH] {
+            if self.table.options().text(def) == Some(name) {
+                return Err(Error::invalid(format!("branch {name:?} is the table's {}", def.key))
                     .with("table", self.table.name())
-                    .with_hint(format!("remove the option {key} first")));
+                    .with_hint(format!("remove the option {} first", def.key)));
             }
         }
         self.remove(name).await

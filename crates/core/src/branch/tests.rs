@@ -188,7 +188,7 @@ async fn the_table_takes_over_a_branch() {
     let ids: Vec<i64> = Snapshots::new(&table).list().await.unwrap().into_iter().map(|id| id.0).collect();
     assert_eq!(ids, [1, 2, 3]);
     let newest = Schemas::new(&table).latest().await.unwrap().unwrap();
-    assert_eq!(newest.options.get("snapshot.num-retained.min"), Some("3"));
+    assert_eq!(newest.options.raw("snapshot.num-retained.min"), Some("3"));
     // Both go on from there.
     commit(&table, 10, "h").await;
     commit(&b, 10, "i").await;
@@ -304,7 +304,7 @@ async fn regress_a_branch_with_its_newest_schema_alone_is_whole() {
         let (branches, before) = (Branches::new(&fresh), tag.map_or(0, |_| 5));
         let b = branches.table("b").await.unwrap();
         assert_eq!(files(&b).await.len(), before);
-        assert_eq!(Schemas::new(&b).get(SchemaId(0)).await.unwrap().options.get("snapshot.num-retained.min"), None);
+        assert_eq!(Schemas::new(&b).get(SchemaId(0)).await.unwrap().options.raw("snapshot.num-retained.min"), None);
         assert_eq!(Schemas::new(&b).get(SchemaId(3)).await.unwrap_err().kind(), ErrorKind::NotFound);
         commit(&b, 9, "g").await;
         // It is somebody's, and not made anew.

@@ -378,7 +378,7 @@ impl State {
         }
         let schema_id = self.schema_id().await?;
         let plan = Plan { files: &self.files, settings, user, phase, change, schema_id };
-        let unaware = self.is_unaware();
+        let unaware = self.is_unaware()?;
         let index = if change.index.is_empty() {
             previous_index
         } else {

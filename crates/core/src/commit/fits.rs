@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use linn_format::Result;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, EntryBatch, IndexManifestEntry, ManifestMeta};
+use linn_format::options::table::compaction::PK_CLUSTERING_OVERRIDE;
 use linn_format::snapshot::CommitKind;
 use linn_format::types::DataType;
 
@@ -14,6 +15,7 @@ use super::conflict::{self, Base, Rules, Simple};
 use super::scope::Scope;
 use super::settings::Settings;
 use super::vector;
+use crate::assign::DYNAMIC;
 
 /// Partitions whose bucket count is known to be right.
 const CHECKED_PARTITIONS: usize = 1000;
@@ -27,9 +29,8 @@ pub(super) enum Fits {
 }
 
 impl State {
-    pub(super) fn is_unaware(&self) -> bool {
-        let bucket = self.table().options().get("bucket").map_or(-1, |text| text.trim().parse().unwrap_or(-1));
-        bucket == -1 && self.table().schema().primary_keys.is_empty()
+    pub(super) fn is_unaware(&self) -> Result<bool> {
+        Ok(self.table().options().bucket()? == DYNAMIC && self.table().schema().primary_keys.is_empty())
     }
 
     /// Checks a change against what the table holds. Nothing is read when nothing can be wrong: rows are only added, to
@@ -65,7 +66,7 @@ impl State {
             // Vectors are held against all files of their buckets.
             let scope = match settings.deletion_vectors {
                 true => Scope::Buckets,
-                false => Scope::of(&batch, self.key_types())?,
+                false => Scope::of(&batch, self.key_types()?)?,
             };
             base = base::read(&self.files, manifests, &wanted, &scope).await?;
         }
@@ -81,7 +82,7 @@ impl State {
                 kept = Some(reduced);
             }
         }
-        if settings.deletion_vectors && self.is_unaware() && check {
+        if settings.deletion_vectors && self.is_unaware()? && check {
             base.files = conflict::pair_base(base.files, lines)?;
             match conflict::pair_delta(&base.files, delta, &change.index) {
                 Ok(paired) => delta = paired,
@@ -89,7 +90,7 @@ impl State {
             }
         }
         if settings.deletion_vectors && check {
-            let against = match self.is_unaware() {
+            let against = match self.is_unaware()? {
                 true => None,
                 false => vector::check(&base.files, &delta, lines, &change.index),
             };
@@ -97,7 +98,7 @@ impl State {
                 return Ok(Fits::No(why));
             }
         }
-        let rules = Rules { key_types: if check { self.key_types() } else { None }, may_rescale };
+        let rules = Rules { key_types: if check { self.key_types()? } else { None }, may_rescale };
         // What is not checked against the table must still be consistent in itself.
         let no_files = Base::new();
         let files = if check { &base.files } else { &no_files };
@@ -116,14 +117,12 @@ impl State {
     }
 
     /// Types of the trimmed primary key, unless keys may overlap in this table.
-    fn key_types(&self) -> Option<Vec<DataType>> {
+    fn key_types(&self) -> Result<Option<Vec<DataType>>> {
         let schema = self.table().schema();
-        let clustering =
-            self.table().options().get("pk-clustering-override").is_some_and(|v| v.eq_ignore_ascii_case("true"));
-        if schema.primary_keys.is_empty() || clustering {
-            return None;
+        if schema.primary_keys.is_empty() || self.table().options().is_on(&PK_CLUSTERING_OVERRIDE)? {
+            return Ok(None);
         }
-        Some(schema.trimmed_primary_keys().into_iter().map(|field| field.data_type.clone()).collect())
+        Ok(Some(schema.trimmed_primary_keys().into_iter().map(|field| field.data_type.clone()).collect()))
     }
 }
 

@@ -58,8 +58,7 @@ pub(super) fn resolve(
     known: &Known<'_>,
 ) -> Result<Option<Target>> {
     let partitioned = !table.schema().partition_keys.is_empty();
-    let dynamic = partitioned
-        && table.options().get("dynamic-partition-overwrite").is_none_or(|v| !v.eq_ignore_ascii_case("false"));
+    let dynamic = partitioned && table.options().dynamic_partition_overwrite()?;
     let partial = match &overwrite {
         Overwrite::Table => false,
         Overwrite::Dynamic => dynamic,
@@ -188,7 +187,7 @@ impl Target {
         added: &Change,
     ) -> Result<Change> {
         let mut change = Change::default();
-        let postponed = files.table().options().get("bucket").is_some_and(|bucket| bucket.trim() == "-2");
+        let postponed = files.table().options().bucket()? == POSTPONED;
         // Rows that wait for a bucket stay, unless the table is one whose rows do.
         let live = base::live(files, manifests, |partition| self.holds(partition)).await?;
         let removed = live.into_iter().filter(|entry| postponed || entry.bucket != POSTPONED);

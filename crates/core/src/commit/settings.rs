@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use linn_format::manifest::Codec;
-use linn_format::options::table::commit::{MANIFEST_DELETE_FILE_DROP_STATS, SNAPSHOT_IGNORE_EMPTY_COMMIT};
 use linn_format::options::table::key::WRITE_SEQUENCE_NUMBER_INIT_MODE;
-use linn_format::options::{Options, parse_duration, parse_memory};
+use linn_format::options::table::{commit, compaction, file, general};
+use linn_format::options::{OptionDef, Options};
 use linn_format::{Error, Result, SnapshotId};
 
 use crate::table::Table;
@@ -47,33 +47,33 @@ impl Settings {
     pub(super) fn of(table: &Table) -> Result<Self> {
         let options = table.options();
         options.check_writable()?;
-        for feature in ["row-tracking.enabled", "data-evolution.enabled"] {
-            if flag(options, feature, false)? {
-                return Err(Error::unsupported(format!("feature {feature} on commit")));
+        for feature in [&general::ROW_TRACKING_ENABLED, &general::DATA_EVOLUTION_ENABLED] {
+            if options.is_on(feature)? {
+                return Err(Error::unsupported(format!("feature {} on commit", feature.key)));
             }
         }
         Ok(Self {
-            force_create_snapshot: flag(options, "commit.force-create-snapshot", false)?
-                || options.bool_opt(&SNAPSHOT_IGNORE_EMPTY_COMMIT)? == Some(false),
-            discard_duplicate_files: flag(options, "commit.discard-duplicate-files", false)?,
-            max_retries: number(options, "commit.max-retries", 10)?,
-            min_retry_wait: duration(options, "commit.min-retry-wait")?.unwrap_or(Duration::from_millis(10)),
-            max_retry_wait: duration(options, "commit.max-retry-wait")?.unwrap_or(Duration::from_secs(10)),
-            timeout: duration(options, "commit.timeout")?,
-            overwrite_upgrade: flag(options, "overwrite-upgrade", true)?,
-            deletion_vectors: flag(options, "deletion-vectors.enabled", false)?,
+            force_create_snapshot: options.commit_force_create_snapshot()?
+                || options.get(&commit::SNAPSHOT_IGNORE_EMPTY_COMMIT)? == Some(false),
+            discard_duplicate_files: options.is_on(&commit::COMMIT_DISCARD_DUPLICATE_FILES)?,
+            max_retries: u32::try_from(count(options, &commit::COMMIT_MAX_RETRIES)?).unwrap_or(u32::MAX),
+            min_retry_wait: options.commit_min_retry_wait()?,
+            max_retry_wait: options.commit_max_retry_wait()?,
+            timeout: options.commit_timeout()?,
+            overwrite_upgrade: options.is_on(&compaction::OVERWRITE_UPGRADE)?,
+            deletion_vectors: options.deletion_vectors_enabled()?,
             snapshot_ordering: options.snapshot_ordering()?,
-            carries_sequence: options.choice(&WRITE_SEQUENCE_NUMBER_INIT_MODE)? == "snapshot",
+            carries_sequence: options.require(&WRITE_SEQUENCE_NUMBER_INIT_MODE)? == "snapshot",
             last_safe: last_safe(options)?,
             manifests: ManifestSettings {
                 codec: Codec::parse(
-                    options.get("manifest.compression").unwrap_or("zstd"),
-                    number(options, "file.compression.zstd-level", 1)?,
+                    options.manifest_compression(),
+                    options.require(&file::FILE_COMPRESSION_ZSTD_LEVEL)?,
                 )?,
-                target_size: memory(options, "manifest.target-file-size", 8 << 20)?,
-                full_threshold: memory(options, "manifest.full-compaction-threshold-size", 16 << 20)?.max(1),
-                merge_min_count: number(options, "manifest.merge-min-count", 30)?,
-                drops_stats: options.bool(&MANIFEST_DELETE_FILE_DROP_STATS)?,
+                target_size: options.manifest_target_size()?,
+                full_threshold: options.manifest_full_compaction_size()?.max(1),
+                merge_min_count: count(options, &commit::MANIFEST_MERGE_MIN_COUNT)?,
+                drops_stats: options.manifest_delete_drops_stats()?,
             },
         })
     }
@@ -88,31 +88,11 @@ impl Settings {
 }
 
 fn last_safe(options: &Options) -> Result<Option<Option<SnapshotId>>> {
-    const KEY: &str = "commit.strict-mode.last-safe-snapshot";
-    let Some(text) = options.get(KEY) else { return Ok(None) };
-    let id: i64 = text.trim().parse().map_err(|_| bad(KEY, text))?;
-    Ok(Some((id >= 0).then_some(SnapshotId(id))))
+    let id = options.get(&commit::COMMIT_STRICT_MODE_LAST_SAFE_SNAPSHOT)?;
+    Ok(id.map(|id| (id >= 0).then_some(SnapshotId(id))))
 }
 
-fn bad(key: &str, value: &str) -> Error {
-    Error::invalid(format!("option {key} cannot be {value:?}"))
-}
-
-fn flag(options: &Options, key: &str, default: bool) -> Result<bool> {
-    match options.get(key) {
-        None => Ok(default),
-        Some(value) => value.trim().to_ascii_lowercase().parse().map_err(|_| bad(key, value)),
-    }
-}
-
-fn number<T: std::str::FromStr>(options: &Options, key: &str, default: T) -> Result<T> {
-    options.get(key).map_or(Ok(default), |value| value.trim().parse().map_err(|_| bad(key, value)))
-}
-
-fn duration(options: &Options, key: &'static str) -> Result<Option<Duration>> {
-    options.get(key).map(parse_duration).transpose().map_err(|e| e.with("option", key))
-}
-
-fn memory(options: &Options, key: &'static str, default: u64) -> Result<u64> {
-    options.get(key).map_or(Ok(default), parse_memory).map_err(|e| e.with("option", key))
+fn count(options: &Options, def: &OptionDef<i32>) -> Result<usize> {
+    let value = options.require(def)?;
+    usize::try_from(value).map_err(|_| Error::invalid(format!("option {} cannot be {value}", def.key)))
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use linn_format::Result;
 use linn_format::datum::Datum;
 use linn_format::manifest::ManifestEntry;
+use linn_format::options::table::compaction::PK_CLUSTERING_OVERRIDE;
 
 use super::conflict::compare;
 use super::overwrite::Target;
@@ -14,7 +15,7 @@ use crate::table::Table;
 /// Lifts the files of every bucket of the target where that is possible.
 pub(super) fn upgrade(table: &Table, target: &Target, entries: Vec<ManifestEntry>) -> Result<Vec<ManifestEntry>> {
     let schema = table.schema();
-    let clustering = table.options().get("pk-clustering-override").is_some_and(|v| v.eq_ignore_ascii_case("true"));
+    let clustering = table.options().is_on(&PK_CLUSTERING_OVERRIDE)?;
     // A file with removals must be merged before it may be read as it is, which files of the highest level are.
     let fixed =
         |entry: &ManifestEntry| entry.file.level > 0 || entry.bucket < 0 || entry.file.delete_row_count != Some(0);

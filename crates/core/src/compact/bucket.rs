@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::channel::oneshot;
 use linn_format::file::DataFileMeta;
+use linn_format::options::table::compaction::COMPACTION_FORCE_REWRITE_ALL_FILES;
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
@@ -67,7 +68,6 @@ impl Settings {
         let options = &schema.options;
         let changes = Changes::of(schema)?;
         let gentle = changes.looks_up && !options.lookup_compact_radical()?;
-        let flag = |key: &str| options.get(key).is_some_and(|v| v.trim().eq_ignore_ascii_case("true"));
         Ok(Self {
             policy: Policy::of(options)?,
             num_levels: options.num_levels()?,
@@ -82,7 +82,7 @@ impl Settings {
                     (false, _) => Ascent::Free,
                 },
             },
-            rewrite_all: flag("compaction.force-rewrite-all-files"),
+            rewrite_all: options.is_on(&COMPACTION_FORCE_REWRITE_ALL_FILES)?,
             retention_millis: options.delete_retention_millis()?,
             spill: SpillLimit::of(options)?,
             expiry: Expiry::of(schema)?,

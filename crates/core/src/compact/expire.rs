@@ -36,7 +36,7 @@ impl Expiry {
     /// # Errors
     /// `Invalid` when the column of the time is not set, not there, or has no time.
     pub(crate) fn of(schema: &TableSchema) -> Result<Option<Self>> {
-        let Some(age) = schema.options.duration_opt(&key::RECORD_LEVEL_EXPIRE_TIME)? else { return Ok(None) };
+        let Some(age) = schema.options.get(&key::RECORD_LEVEL_EXPIRE_TIME)? else { return Ok(None) };
         let name = schema.options.text(&key::RECORD_LEVEL_TIME_FIELD).ok_or_else(|| {
             Error::invalid("record-level.expire-time needs a column with the age of a row")
                 .with_hint("set 'record-level.time-field'")

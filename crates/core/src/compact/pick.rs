@@ -7,6 +7,7 @@ use std::sync::Arc;
 use linn_format::Result;
 use linn_format::file::DataFileMeta;
 use linn_format::options::Options;
+use linn_format::options::table::compaction;
 
 use super::levels::{Levels, Run};
 
@@ -99,9 +100,9 @@ impl Policy {
     /// `Invalid` for a bad value, naming the option.
     pub fn of(options: &Options) -> Result<Self> {
         let long = |v: Option<u64>| v.map(|v| i64::try_from(v).unwrap_or(i64::MAX));
-        let hour = |key: &str| options.get(key).and_then(|v| v.trim().parse::<i64>().ok()).unwrap_or(-1);
-        let (start_hour, end_hour) = (hour("compaction.offpeak.start.hour"), hour("compaction.offpeak.end.hour"));
-        let ratio = hour("compaction.offpeak-ratio").max(0);
+        let start_hour = i64::from(options.require(&compaction::COMPACTION_OFFPEAK_START_HOUR)?);
+        let end_hour = i64::from(options.require(&compaction::COMPACTION_OFFPEAK_END_HOUR)?);
+        let ratio = i64::from(options.require(&compaction::COMPACTION_OFFPEAK_RATIO)?).max(0);
         let interval = options.optimization_interval()?;
         Ok(Self {
             max_size_amplification: i64::from(options.max_size_amplification()?),

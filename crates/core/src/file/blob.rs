@@ -35,7 +35,7 @@ pub(super) fn is_blob(file: &DataFileMeta) -> bool {
 /// `Unsupported` naming the column.
 pub(crate) fn check(table: &Table, fields: &[DataField]) -> Result<()> {
     let options = table.options();
-    let as_descriptor = options.bool(&BLOB_AS_DESCRIPTOR)?;
+    let as_descriptor = options.is_on(&BLOB_AS_DESCRIPTOR)?;
     for field in fields.iter().filter(|f| f.data_type.kind == Kind::Blob) {
         let (descriptors, views) = (options.list(&BLOB_DESCRIPTOR_FIELD), options.list(&BLOB_VIEW_FIELD));
         let named = |list: &[&str]| list.contains(&field.name.as_str());
@@ -94,7 +94,7 @@ pub(super) async fn stream(
         sources.push(source);
     }
     let column = Column {
-        as_descriptor: table.options().bool(&BLOB_AS_DESCRIPTOR)?,
+        as_descriptor: table.options().is_on(&BLOB_AS_DESCRIPTOR)?,
         schema: Arc::new(Schema::new(vec![arrow_field(field)?])),
         batch_size: batch_size.max(1),
         sources,

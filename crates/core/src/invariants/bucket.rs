@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use linn_format::options::table::compaction::PK_CLUSTERING_OVERRIDE;
 use linn_format::row::BinaryRow;
 use linn_format::types::DataType;
 use linn_format::{Result, SchemaId, SnapshotId};
@@ -55,7 +56,7 @@ pub(super) fn check(
             levels.entry((&key.partition, key.bucket, key.level)).or_default().push((key, facts));
         }
     }
-    let clustered = table.options().get("pk-clustering-override").is_some_and(|v| v.eq_ignore_ascii_case("true"));
+    let clustered = table.options().is_on(&PK_CLUSTERING_OVERRIDE)?;
     if table.schema().primary_keys.is_empty() || clustered {
         return Ok(());
     }

@@ -265,8 +265,7 @@ impl<'t> Walk<'t> {
                 sized(&mut self.disk, &path, Some(line.file_size), id, report).await?;
             }
         }
-        index::check(self.table, &self.lines, live, id, report);
-        Ok(())
+        index::check(self.table, &self.lines, live, id, report)
     }
 
     /// The latest snapshot read by itself must be what the changes came to.

@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use linn_format::Result;
 use linn_format::SnapshotId;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, HASH_INDEX, IndexManifestEntry};
 
 use super::live::Live;
 use super::report::{Report, Rule};
+use crate::postpone::POSTPONED;
 use crate::table::Table;
 
 pub(super) fn check(
@@ -15,7 +17,8 @@ pub(super) fn check(
     live: Option<&Live>,
     id: SnapshotId,
     report: &mut Report,
-) {
+) -> Result<()> {
+    let postponed = table.options().bucket()? == POSTPONED;
     let place = |line: &IndexManifestEntry| format!("snapshot {id}, index file {}", line.file_name);
     let mut files: HashMap<(&[u8], i32, &str), i64> = HashMap::new();
     for (key, facts) in live.iter().flat_map(|live| &live.files) {
@@ -64,8 +67,9 @@ pub(super) fn check(
                 Some(_) => {}
             }
         }
-        if line.bucket < 0 && line.global_index.is_none() && table.options().get("bucket") != Some("-2") {
+        if line.bucket < 0 && line.global_index.is_none() && !postponed {
             report.fault(Rule::Index, place(line), format!("is of bucket {}", line.bucket)).until(id);
         }
     }
+    Ok(())
 }

@@ -76,7 +76,7 @@ async fn whole(table: &Table, walk: &mut Walk<'_>, snapshot: &Snapshot, report: 
             let Some(path) = report.read(table.index_file_path(line), &line.file_name)? else { continue };
             sized(&mut walk.disk, &path, Some(line.file_size), id, report).await?;
         }
-        super::index::check(table, &lines, Some(&live), id, report);
+        super::index::check(table, &lines, Some(&live), id, report)?;
     }
     Ok(())
 }

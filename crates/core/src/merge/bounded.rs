@@ -34,13 +34,13 @@ impl SpillLimit {
     /// # Errors
     /// `Invalid` for a bad option value.
     pub(crate) fn of(options: &Options) -> Result<Self> {
-        let threshold = match options.int_opt(&write::SORT_SPILL_THRESHOLD)? {
+        let threshold = match options.get(&write::SORT_SPILL_THRESHOLD)? {
             Some(runs) => usize::try_from(runs).unwrap_or(0).max(2),
             None => options.stop_trigger()?.saturating_add(1),
         };
         Ok(Self {
             threshold,
-            buffer: options.memory(&write::SORT_SPILL_BUFFER_SIZE)?,
+            buffer: options.require(&write::SORT_SPILL_BUFFER_SIZE)?,
             compression: spill_compression(options)?,
         })
     }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::SchemaRef;
+use linn_format::options::table::key;
 use linn_format::options::{MergeEngine as EngineOption, Options, SortOrder};
 use linn_format::schema::TableSchema;
 use linn_format::types::arrow_schema;
@@ -267,7 +268,7 @@ fn aggregate(schema: &TableSchema, wanted: &[DataField], order: Sequence) -> Res
         };
         functions.push(function_plan(options, column, field, function)?);
     }
-    let remove_on_delete = flag(options, "aggregation.remove-record-on-delete")?;
+    let remove_on_delete = options.is_on(&key::AGGREGATION_REMOVE_RECORD_ON_DELETE)?;
     Ok(AggregatePlan { functions, remove_on_delete, sequence: order })
 }
 
@@ -279,10 +280,7 @@ fn partial(
 ) -> Result<PartialPlan> {
     let options = &schema.options;
     let groups = options.sequence_groups();
-    let removing: Vec<&str> = options
-        .get("partial-update.remove-record-on-sequence-group")
-        .map(|names| names.split(',').map(str::trim).filter(|n| !n.is_empty()).collect())
-        .unwrap_or_default();
+    let removing = options.list(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP);
     for name in &removing {
         if !groups.iter().any(|(sequence, _)| sequence.contains(name)) {
             return Err(Error::invalid("partial-update.remove-record-on-sequence-group names no sequence field")
@@ -311,7 +309,7 @@ fn partial(
         }
         plain.push(column);
     }
-    let remove_on_delete = flag(options, "partial-update.remove-record-on-delete")?;
+    let remove_on_delete = options.is_on(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE)?;
     Ok(PartialPlan { plain, groups: plans, grouped: !groups.is_empty(), remove_on_delete, sequence })
 }
 
@@ -397,12 +395,4 @@ fn function_plan(options: &Options, column: usize, field: &DataField, function: 
             time_field: of("ts-field").map(str::to_owned),
         },
     })
-}
-
-fn flag(options: &Options, key: &str) -> Result<bool> {
-    match options.get(key).map(|v| v.trim().to_ascii_lowercase()).as_deref() {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(_) => Err(Error::invalid("the option must be true or false").with("option", key)),
-    }
 }

@@ -106,7 +106,7 @@ impl Read {
         };
         let Some(merge) = &self.inner.merge else {
             return match &split.content {
-                Content::Rows | Content::Changes => Ok(self.unmerged(split)),
+                Content::Rows | Content::Changes => self.unmerged(split),
                 Content::Compared(sides) => self.counted(sides, told),
                 _ => Err(Error::internal("tables without a primary key cannot be compared by key")),
             };

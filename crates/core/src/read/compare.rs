@@ -56,9 +56,9 @@ impl Read {
     }
 
     /// The rows of some buckets, of a table without a primary key.
-    pub(super) fn in_turn(&self, splits: &[Split]) -> BatchStream {
-        let streams: Vec<BatchStream> = splits.iter().map(|split| self.unmerged(split)).collect();
-        futures::stream::iter(streams).flatten().boxed()
+    pub(super) fn in_turn(&self, splits: &[Split]) -> Result<BatchStream> {
+        let streams = splits.iter().map(|split| self.unmerged(split)).collect::<Result<Vec<BatchStream>>>()?;
+        Ok(futures::stream::iter(streams).flatten().boxed())
     }
 
     /// The columns of the batches that [`in_turn`](Self::in_turn) returns.

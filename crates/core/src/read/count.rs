@@ -50,7 +50,7 @@ impl Count {
     async fn share(self: Arc<Self>, share: u128) -> Result<BatchStream> {
         let mut counts = Counts::new();
         for (splits, one) in [(&self.sides.before, -1), (&self.sides.after, 1)] {
-            let mut rows = self.read.in_turn(splits);
+            let mut rows = self.read.in_turn(splits)?;
             while let Some(batch) = rows.try_next().await? {
                 for hash in self.hashes(&batch)?.into_iter().filter(|hash| hash % self.shares == share) {
                     *counts.entry(hash).or_default() += one;
@@ -66,7 +66,7 @@ impl Count {
                 continue;
             }
             let (this, counts) = (Arc::clone(&self), Arc::clone(&counts));
-            parts.push(self.read.in_turn(splits).map(move |batch| this.pick(&batch?, &counts, kind)).boxed());
+            parts.push(self.read.in_turn(splits)?.map(move |batch| this.pick(&batch?, &counts, kind)).boxed());
         }
         let filled = |batch: &RecordBatch| std::future::ready(batch.num_rows() > 0);
         Ok(futures::stream::iter(parts).flatten().try_filter(filled).boxed())

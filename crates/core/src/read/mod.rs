@@ -274,7 +274,7 @@ impl Read {
             (Content::Rows | Content::Partition(_), Some(merge)) if !split.raw_convertible => {
                 self.merged(merge, split, false)?
             }
-            (Content::Rows, _) => self.unmerged(split),
+            (Content::Rows, _) => self.unmerged(split)?,
             _ => self.additions(split)?,
         };
         let columns = inner.fields.len();
@@ -291,11 +291,11 @@ impl Read {
     }
 
     /// Files that need no merge, of a table with or without a primary key.
-    fn unmerged(&self, split: &Split) -> BatchStream {
-        match self.inner.table.data_evolves() {
+    fn unmerged(&self, split: &Split) -> Result<BatchStream> {
+        Ok(match self.inner.table.data_evolves()? {
             true => self.side_by_side(split),
             false => self.raw(split),
-        }
+        })
     }
 
     /// Files that need no merge: all filters go down to the pages.

@@ -78,7 +78,7 @@ async fn sorted(
 ) -> Result<Vec<SizedRun>> {
     // A part is merged into rows that are merged again: they must have all that the merge reads.
     let whole = Arc::new(MergeSpec::of(this.table.schema(), spec.read_fields())?);
-    let most = this.table.options().memory(&SORT_SPILL_BUFFER_SIZE)?;
+    let most = this.table.options().require(&SORT_SPILL_BUFFER_SIZE)?;
     let (mut runs, mut part, mut bytes) = (Vec::new(), Vec::new(), 0u64);
     let mut next = FIRST_SEQUENCE;
     for file in waiting {

@@ -44,7 +44,7 @@ impl Scan {
     /// As [`Scan::plan`].
     pub async fn plan_difference(&self, from: Option<&Snapshot>, to: &Snapshot) -> Result<Plan> {
         let table = &self.table;
-        if table.data_evolves() && table.options().deletion_vectors_enabled()? {
+        if table.data_evolves()? && table.options().deletion_vectors_enabled()? {
             let what = "feature: data evolution with deletion vectors";
             return Err(Error::unsupported(what).with("table", table.name()));
         }
@@ -157,7 +157,7 @@ async fn same_rows(table: &Table, vectors: (Option<&DeletionFile>, Option<&Delet
 
 /// Those of the files that both sides have whose rows the others may change.
 fn changed(table: &Table, same: Vec<Arc<DataFileMeta>>, other: &[Arc<DataFileMeta>]) -> Result<HashSet<String>> {
-    if table.data_evolves() {
+    if table.data_evolves()? {
         let others: HashSet<&str> = other.iter().map(|file| file.file_name.as_str()).collect();
         let all: Vec<_> = same.iter().chain(other).cloned().collect();
         let groups = row_groups(&all).into_iter();

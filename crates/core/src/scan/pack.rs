@@ -44,7 +44,7 @@ impl Packing {
             target: options.split_target_size()?,
             open_cost: options.split_open_file_cost()?,
             keys: is_pk.then(|| KeyOrder::of(table.schema())),
-            evolves: table.data_evolves(),
+            evolves: table.data_evolves()?,
             unmerged: vectors || engine == MergeEngine::FirstRow,
             // With deletion vectors level 0 may be merged in as well.
             combines: matches!(engine, MergeEngine::PartialUpdate | MergeEngine::Aggregate),

@@ -152,7 +152,7 @@ impl Scan {
         let selector = Arc::new(self.selector(part)?);
         let stats = self.stats(&selector);
         let files = self.files_of(snapshot, part, stats, &selector).await?;
-        if self.table.data_evolves() && self.table.options().deletion_vectors_enabled()? {
+        if self.table.data_evolves()? && self.table.options().deletion_vectors_enabled()? {
             return Err(
                 Error::unsupported("feature: data evolution with deletion vectors").with("table", self.table.name())
             );
@@ -215,7 +215,7 @@ impl Scan {
             skip_level_0,
             only_level,
             // A file of some columns says nothing of its rows' other columns.
-            judge_values: (!is_pk && !table.data_evolves()) || (skip_level_0 && unmerged) || only_level.is_some(),
+            judge_values: (!is_pk && !table.data_evolves()?) || (skip_level_0 && unmerged) || only_level.is_some(),
             made_since: self.made_since.map(|millis| table.env().clock.local_millis(millis)),
             schemas: Schemas::new(table),
             schema: Arc::new(table.schema().clone()),
@@ -300,7 +300,7 @@ impl Scan {
         // A merge tree's files are judged by their values only now, when it is known which of them overlap.
         let judge = part == Part::All
             && !selector.judge_values
-            && !self.table.data_evolves()
+            && !self.table.data_evolves()?
             && !self.merges_waiting()?
             && selector.filters.value.is_some();
         let mut splits = Vec::new();

@@ -124,7 +124,7 @@ mod tests {
             table.scan().plan().await.unwrap().splits.iter().map(|s| s.files.len()).sum::<usize>()
         };
         assert_eq!((count(&first).await, count(&table).await), (1, 2));
-        assert_eq!(first.pinned().await.unwrap().options().get("scan.snapshot-id"), Some("1"));
+        assert_eq!(first.pinned().await.unwrap().options().raw("scan.snapshot-id"), Some("1"));
     }
 
     #[tokio::test]
@@ -136,13 +136,13 @@ mod tests {
         let tagged = table.with_options(&[("scan.tag-name", "t")].into_iter().collect()).unwrap();
         let pinned = tagged.pinned().await.unwrap();
         assert_eq!(
-            (pinned.options().get("scan.tag-name"), pinned.options().get("scan.snapshot-id")),
+            (pinned.options().raw("scan.tag-name"), pinned.options().raw("scan.snapshot-id")),
             (None, Some("1"))
         );
         table.committer("u").commit(Commit::streaming(2, vec![added(&["b"])])).await.unwrap();
         table.storage().delete(&Snapshots::new(&table).path(snapshot.id)).await.unwrap();
         let pinned = tagged.pinned().await.unwrap();
-        assert_eq!(pinned.options().get("scan.tag-name"), Some("t"));
+        assert_eq!(pinned.options().raw("scan.tag-name"), Some("t"));
         assert_eq!(pinned.scan().plan().await.unwrap().snapshot_id, Some(snapshot.id));
     }
 }

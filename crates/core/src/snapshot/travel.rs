@@ -44,7 +44,7 @@ impl Snapshots {
     /// # Errors
     /// As [`travel`](Self::travel).
     pub async fn resolve(&self, options: &Options) -> Result<Option<Arc<Snapshot>>> {
-        let mut given = KEYS.iter().filter_map(|key| options.get(key).map(|value| (*key, value.trim())));
+        let mut given = KEYS.iter().filter_map(|key| options.raw(key).map(|value| (*key, value.trim())));
         let Some((key, value)) = given.next() else { return Ok(None) };
         if let Some((other, _)) = given.next() {
             return Err(Error::invalid(format!("{key} and {other} cannot both say where to travel")));

@@ -65,7 +65,7 @@ fn option<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
     ["s3.", "s3a.", "fs.s3a.", "fs.s3."]
         .iter()
         .flat_map(|prefix| [format!("{prefix}{name}"), format!("{prefix}{dotted}")])
-        .find_map(|key| options.get(&key))
+        .find_map(|key| options.raw(&key))
         .filter(|value| !value.is_empty())
 }
 

@@ -39,7 +39,7 @@ pub fn global_names(catalog: &dyn Catalog) -> Vec<&'static str> {
 }
 
 fn catalog_options_shown(catalog: &dyn Catalog) -> bool {
-    catalog.options().get("catalog-options-table.enabled").is_some_and(|v| v.trim().eq_ignore_ascii_case("true"))
+    catalog.options().raw("catalog-options-table.enabled").is_some_and(|v| v.trim().eq_ignore_ascii_case("true"))
 }
 
 /// A table, by database and name.
@@ -62,7 +62,7 @@ async fn opened(catalog: &dyn Catalog) -> Result<Vec<Opened>> {
 
 /// Who made a table and when, and its sums, are known to catalogs that keep a database of their own; here they are null.
 fn tables(all: &[Opened]) -> Result<SystemRows> {
-    let option = |key: &'static str| all.iter().map(move |(.., table)| table.options().get(key));
+    let option = |key: &'static str| all.iter().map(move |(.., table)| table.options().raw(key));
     let number = |key| option(key).map(|text| text.and_then(|text| text.parse().ok()));
     let unknown = || all.iter().map(|_| None);
     rows([

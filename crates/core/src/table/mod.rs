@@ -5,6 +5,7 @@ mod path;
 
 use std::sync::Arc;
 
+use linn_format::options::table::general::{BRANCH, DATA_EVOLUTION_ENABLED};
 use linn_format::options::{Options, check_value, option};
 use linn_format::schema::TableSchema;
 use linn_format::types::{DataField, has_nanos, spelled, widened};
@@ -67,7 +68,7 @@ impl Table {
     }
 
     fn build(name: String, path: String, schema: TableSchema, env: Env, caches: Caches, view: View) -> Self {
-        let branch = schema.options.get("branch").filter(|branch| !matches!(*branch, "" | "main")).map(str::to_owned);
+        let branch = schema.options.text(&BRANCH).filter(|branch| !matches!(*branch, "" | "main")).map(str::to_owned);
         Self { inner: Arc::new(Inner { name, path, branch, schema, env, caches, view }) }
     }
 
@@ -174,8 +175,11 @@ impl Table {
     }
 
     /// Whether files of the table may hold different columns of the same rows (spec: format.md C.14).
-    pub fn data_evolves(&self) -> bool {
-        self.options().get("data-evolution.enabled").is_some_and(|v| v.eq_ignore_ascii_case("true"))
+    ///
+    /// # Errors
+    /// `Invalid` when `data-evolution.enabled` is no switch.
+    pub fn data_evolves(&self) -> Result<bool> {
+        self.options().is_on(&DATA_EVOLUTION_ENABLED)
     }
 
     /// The table over another store, which has the same files.

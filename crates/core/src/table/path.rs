@@ -1,6 +1,7 @@
 //! Where the files of a table lie (spec: format.md C.1). All paths are relative to the store's root.
 
 use linn_format::manifest::IndexManifestEntry;
+use linn_format::options::table::index::INDEX_FILE_IN_DATA_FILE_DIR;
 use linn_format::partition::{partition_name, partition_path};
 use linn_format::row::BinaryRow;
 use linn_format::{Error, Result};
@@ -61,9 +62,7 @@ impl Table {
         if let Some(path) = &line.external_path {
             return Err(Error::unsupported("feature: index files outside of the table").with("path", path));
         }
-        let in_bucket =
-            self.options().get("index-file-in-data-file-dir").is_some_and(|v| v.eq_ignore_ascii_case("true"));
-        match in_bucket {
+        match self.options().is_on(&INDEX_FILE_IN_DATA_FILE_DIR)? {
             true => Ok(format!("{}/{}", self.bucket_path(&line.partition, line.bucket)?, line.file_name)),
             false => Ok(self.index_path(&line.file_name)),
         }
@@ -76,7 +75,7 @@ impl Table {
 
     /// Folder that the partitions lie in, without a trailing slash.
     pub fn data_root(&self) -> String {
-        match self.options().get("data-file.path-directory").map(|folder| folder.trim_matches('/')) {
+        match self.options().data_file_directory().map(|folder| folder.trim_matches('/')) {
             Some(folder) if !folder.is_empty() => format!("{}/{folder}", self.path()),
             _ => self.path().to_owned(),
         }
@@ -112,8 +111,7 @@ impl Table {
     /// `Corrupt` when the row is not one of the partition columns.
     pub(crate) fn partition_folders(&self, partition: &BinaryRow) -> Result<String> {
         let options = self.options();
-        let legacy = options.get("partition.legacy-name").is_none_or(|value| !value.eq_ignore_ascii_case("false"));
-        let default = options.get("partition.default-name").unwrap_or("__DEFAULT_PARTITION__");
+        let (legacy, default) = (options.legacy_partition_name()?, options.partition_default_name());
         let names = partition_path(partition, &self.schema().partition_fields(), legacy, default)?;
         Ok(names.trim_end_matches('/').to_owned())
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_ipc::CompressionType;
+use linn_format::options::table::write;
 use linn_format::options::{ChangelogProducer, Options};
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
@@ -46,8 +47,6 @@ impl Settings {
     pub(crate) fn of(schema: &TableSchema, env: &Env, total_buckets: i32) -> Result<Self> {
         let options = &schema.options;
         let spill_compression = spill_compression(options)?;
-        let disk =
-            options.get("write-buffer-spill.max-disk-size").map(linn_format::options::parse_memory).transpose()?;
         let compaction = compact::Settings::of(schema)?;
         if options.snapshot_ordering()? && !options.write_only()? {
             // Before the commit it is not known which snapshot the rows will be in.
@@ -68,11 +67,8 @@ impl Settings {
             spill_compression,
             snapshot_ordering: options.snapshot_ordering()?,
             spillable: options.write_buffer_spillable()?,
-            max_spills: options
-                .get("local-sort.max-num-file-handles")
-                .and_then(|v| v.trim().parse().ok())
-                .unwrap_or(128),
-            max_spill_bytes: disk.unwrap_or(u64::MAX),
+            max_spills: usize::try_from(options.require(&write::LOCAL_SORT_MAX_NUM_FILE_HANDLES)?).unwrap_or(0),
+            max_spill_bytes: options.require(&write::WRITE_BUFFER_SPILL_MAX_DISK_SIZE)?,
         })
     }
 
@@ -97,10 +93,9 @@ impl Settings {
 /// # Errors
 /// `Invalid` for a codec that is not known.
 pub(crate) fn spill_compression(options: &Options) -> Result<Option<CompressionType>> {
-    match options.get("spill-compression").map(|c| c.trim().to_ascii_lowercase()).as_deref() {
-        None | Some("zstd") => Ok(Some(CompressionType::ZSTD)),
-        Some("lz4" | "lzo") => Ok(Some(CompressionType::LZ4_FRAME)),
-        Some("none") => Ok(None),
-        Some(other) => Err(Error::invalid(format!("spill-compression {other} is not known"))),
+    match options.require(&write::SPILL_COMPRESSION)? {
+        "lz4" | "lzo" => Ok(Some(CompressionType::LZ4_FRAME)),
+        "none" => Ok(None),
+        _ => Ok(Some(CompressionType::ZSTD)),
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn map_key(name: &str) -> Option<(&str, &str)> {
 }
 
 fn kind(options: &Options, index_type: &str, column: &str) -> Result<IndexKind> {
-    let of = |column: &str, name: &str| options.get(&format!("file-index.{index_type}.{column}.{name}"));
+    let of = |column: &str, name: &str| options.raw(&format!("file-index.{index_type}.{column}.{name}"));
     let option = |name: &str| of(column, name).or_else(|| of(map_key(column)?.0, name));
     match index_type {
         BLOOM_FILTER => {

@@ -1,5 +1,7 @@
 //! What is known about one option.
 
+use std::marker::PhantomData;
+
 /// The kind of value an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -24,9 +26,9 @@ pub enum OptionKind {
     Choice(&'static [&'static str]),
 }
 
-/// One option of the table [`OPTIONS`](super::OPTIONS).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OptionDef {
+/// One option of the table [`OPTIONS`](super::OPTIONS), whose text is read as `T` (see [`OptionValue`](super::OptionValue)).
+#[derive(Debug, PartialEq, Eq)]
+pub struct OptionDef<T: ?Sized = Untyped> {
     /// Key in the schema.
     pub key: &'static str,
     /// What its value must be.
@@ -39,4 +41,32 @@ pub struct OptionDef {
     pub immutable: bool,
     /// One sentence for users.
     pub description: &'static str,
+    pub(super) value: PhantomData<T>,
+}
+
+/// Options of any type, for lists of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Untyped {}
+
+impl<T: ?Sized> Clone for OptionDef<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for OptionDef<T> {}
+
+impl<T: ?Sized> OptionDef<T> {
+    /// The same option without its type.
+    pub const fn untyped(&self) -> OptionDef {
+        OptionDef {
+            key: self.key,
+            kind: self.kind,
+            default: self.default,
+            fallback_keys: self.fallback_keys,
+            immutable: self.immutable,
+            description: self.description,
+            value: PhantomData,
+        }
+    }
 }

@@ -13,6 +13,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod value;
 
 use std::collections::BTreeMap;
 
@@ -20,11 +21,12 @@ pub use choice::{
     ChangelogProducer, ConsumerMode, IncrementalSource, Isolation, MergeEngine, ScanMode, SortOrder, TagCreation,
     TagFormatter, TagPeriod,
 };
-pub use def::{OptionDef, OptionKind};
+pub use def::{OptionDef, OptionKind, Untyped};
 pub use effect::Effect;
 pub use parse::{check_value, parse_duration, parse_list, parse_map, parse_memory};
 pub use similar::similar_option;
 pub use table::OPTIONS;
+pub use value::{Memory, OptionValue, Pairs, Word};
 
 /// What a reader can do about timestamps that Arrow's nanoseconds do not reach.
 pub(crate) const WIDE_HINT: &str = "set the option linn.read.wide-timestamps to text to have such columns as text";
@@ -44,8 +46,9 @@ impl Options {
         Self::default()
     }
 
-    /// The text of exactly this key; defaults and older keys are not consulted.
-    pub fn get(&self, key: &str) -> Option<&str> {
+    /// The text of exactly this key, for showing and comparing options and for options of other systems. Default and older keys are
+    /// not consulted: code that does what an option says reads it by [`get`](Self::get).
+    pub fn raw(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
@@ -56,8 +59,8 @@ impl Options {
 
     /// Whether an option means the same here and there: as a value of its kind, with its default and its older keys.
     pub fn means_the_same(&self, other: &Self, key: &str) -> bool {
-        let Some(def) = option(key) else { return self.get(key) == other.get(key) };
-        match (self.text(def), other.text(def)) {
+        let Some(def) = option(key) else { return self.raw(key) == other.raw(key) };
+        match (self.text_set(def).or(def.default), other.text_set(def).or(def.default)) {
             (Some(a), Some(b)) => parse::same_value(def, a, b),
             (a, b) => a == b,
         }

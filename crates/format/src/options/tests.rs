@@ -117,9 +117,9 @@ fn some_rows_of_the_table() {
     assert_eq!(key::MERGE_ENGINE.default, Some("deduplicate"));
     let immutable = |key| option(key).unwrap().immutable;
     assert!(immutable("merge-engine") && !immutable("deletion-vectors.enabled"));
-    assert_eq!(Options::new().memory(&file::FILE_READER_ASYNC_THRESHOLD).unwrap(), 10 << 20);
+    assert_eq!(Options::new().require(&file::FILE_READER_ASYNC_THRESHOLD).unwrap(), 10 << 20);
     assert_eq!(option("orc.write.batch-size").unwrap().key, "write.batch-size");
-    assert!(Options::new().int(&compaction::NUM_LEVELS).is_err());
+    assert!(Options::new().require(&compaction::NUM_LEVELS).is_err());
     let merged = options(&[("a", "1"), ("b", "2")]).merged(&options(&[("b", "3")]));
     assert_eq!(merged.iter().collect::<Vec<_>>(), [("a", "1"), ("b", "3")]);
 }

@@ -94,7 +94,7 @@ fn add_column(
         ))
         .with_hint("add it as nullable"));
     }
-    let before_partition = path.len() == 1 && schema.options.bool(&table_options::ADD_COLUMN_BEFORE_PARTITION)?;
+    let before_partition = path.len() == 1 && schema.options.is_on(&table_options::ADD_COLUMN_BEFORE_PARTITION)?;
     let mut highest = schema.highest_field_id;
     // The id of the column comes before those inside of it, as when a table is made.
     let mut column = DataField::new(0, last(path)?, data_type.clone());
@@ -157,8 +157,8 @@ fn update_type(schema: &mut TableSchema, path: &[String], new_type: &DataType, k
     refuse_partition(schema, path, "retyped")?;
     refuse_primary_key(schema, path, "retyped")?;
     refuse_indexed(schema, path, "retyped")?;
-    let explicit = !schema.options.bool(&table_options::DISABLE_EXPLICIT_TYPE_CASTING)?;
-    let strict = schema.options.bool(&table_options::ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED)?;
+    let explicit = !schema.options.is_on(&table_options::DISABLE_EXPLICIT_TYPE_CASTING)?;
+    let strict = schema.options.is_on(&table_options::ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED)?;
     let mut highest = schema.highest_field_id;
     let name = path.join(".");
     let old = type_at(&mut schema.fields, path)?;
@@ -195,7 +195,7 @@ fn update_nullability(schema: &mut TableSchema, path: &[String], nullable: bool)
     if nullable {
         refuse_primary_key(schema, path, "made nullable")?;
     }
-    let strict = schema.options.bool(&table_options::ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED)?;
+    let strict = schema.options.is_on(&table_options::ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED)?;
     let target = type_at(&mut schema.fields, path)?;
     refuse_narrowing(target.nullable, nullable, strict, &path.join("."))?;
     target.nullable = nullable;

@@ -62,7 +62,7 @@ pub(super) fn normalize(schema: &mut TableSchema) -> Result<()> {
     take_keys(&mut schema.options, "primary-key", &mut schema.primary_keys)?;
     take_keys(&mut schema.options, "partition", &mut schema.partition_keys)?;
     check_names(schema)?;
-    let nullable = schema.options.bool(&crate::options::table::key::PRIMARY_KEY_NULLABLE)?;
+    let nullable = schema.options.is_on(&crate::options::table::key::PRIMARY_KEY_NULLABLE)?;
     for field in &mut schema.fields {
         if schema.primary_keys.contains(&field.name) {
             field.data_type.nullable = nullable;

@@ -74,7 +74,7 @@ fn check_bucket(old: &Options, new: &Options) -> Result<()> {
 }
 
 fn check_deletion_vectors(old: &Options, new: &Options) -> Result<()> {
-    let modifiable = old.bool(&crate::options::table::index::DELETION_VECTORS_MODIFIABLE)?;
+    let modifiable = old.is_on(&crate::options::table::index::DELETION_VECTORS_MODIFIABLE)?;
     if !modifiable && old.deletion_vectors_enabled()? != new.deletion_vectors_enabled()? {
         return Err(Error::invalid(
             "option \"deletion-vectors.enabled\" cannot change once there is data: rows could show twice",

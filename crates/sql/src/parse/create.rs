@@ -120,8 +120,8 @@ mod tests {
         assert_eq!(table, ["db", "t"]);
         assert_eq!(definition.primary_keys, ["dt", "k"]);
         assert_eq!(definition.partition_keys, ["dt"]);
-        assert_eq!(definition.options.get("bucket"), Some("4"));
-        assert_eq!(definition.options.get("file.format"), Some("orc"));
+        assert_eq!(definition.options.raw("bucket"), Some("4"));
+        assert_eq!(definition.options.raw("file.format"), Some("orc"));
         assert_eq!(definition.columns.len(), 5);
         assert_eq!(definition.columns[1].data_type.to_string(), "BIGINT NOT NULL");
         assert_eq!(definition.columns[2].default_value.as_deref(), Some("1"));

@@ -44,7 +44,7 @@ pub(crate) async fn open_table(
         }
     }
     // A branch has schemas of its own.
-    let table = match options.get("branch") {
+    let table = match options.raw("branch") {
         Some(branch) => {
             let branch = Some(branch.to_owned()).filter(|branch| branch != "main");
             catalog.table(&Identifier { branch, ..id.clone() }).await?

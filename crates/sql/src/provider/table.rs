@@ -11,6 +11,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
 use linn::core::branch::Layer;
 use linn::core::file::row_id_field;
+use linn::format::options::table::general::ROW_TRACKING_ENABLED;
 use linn::format::types::{DataField, DataType, Kind, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID, arrow_schema};
 use linn::{Error, Result, Table};
 
@@ -44,7 +45,7 @@ impl LinnTable {
     /// # Errors
     /// As [`open`](Self::open), and `Invalid` for a table that does not track its rows.
     pub(super) async fn open_tracked(table: Table) -> Result<Self> {
-        if !table.options().get("row-tracking.enabled").is_some_and(|v| v.trim().eq_ignore_ascii_case("true")) {
+        if !table.options().is_on(&ROW_TRACKING_ENABLED)? {
             return Err(Error::invalid("the rows of the table are not tracked")
                 .with("table", table.name())
                 .with_hint("only tables with row-tracking.enabled have $row_tracking"));

@@ -3,6 +3,7 @@
 
 use datafusion::arrow::array::{Array, RecordBatch};
 use linn::format::options::MergeEngine;
+use linn::format::options::table::key;
 use linn::format::types::{DataField, RowKind};
 use linn::{Error, Result, Table};
 
@@ -24,12 +25,13 @@ pub(super) fn deletes(table: &Table) -> Result<()> {
     if options.ignore_delete()? {
         return Err(refused(table, "deleting rows from a table that ignores deletes", "its 'ignore-delete' is 'true'"));
     }
-    let set = |key: &str| options.get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
-    let by_group = options.get("partial-update.remove-record-on-sequence-group").is_some();
+    let by_group = options.is_set(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP);
+    let of_partial = options.is_on(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE)?;
+    let of_aggregate = options.is_on(&key::AGGREGATION_REMOVE_RECORD_ON_DELETE)?;
     let hint = match options.merge_engine()? {
         MergeEngine::Deduplicate => return Ok(()),
-        MergeEngine::PartialUpdate if by_group || set("partial-update.remove-record-on-delete") => return Ok(()),
-        MergeEngine::Aggregate if set("aggregation.remove-record-on-delete") => return Ok(()),
+        MergeEngine::PartialUpdate if by_group || of_partial => return Ok(()),
+        MergeEngine::Aggregate if of_aggregate => return Ok(()),
         MergeEngine::PartialUpdate => {
             "set 'partial-update.remove-record-on-delete' to 'true', or with sequence groups \
              'partial-update.remove-record-on-sequence-group' to a column that orders one"
@@ -119,8 +121,10 @@ pub(super) fn deleted_columns(table: &Table) -> Vec<String> {
 /// `Unsupported` when a row has no value in the columns by which its sequence group would remove it.
 pub(super) fn removes(table: &Table, rows: &RecordBatch) -> Result<()> {
     let options = &table.schema().options;
-    let Some(names) = options.get("partial-update.remove-record-on-sequence-group") else { return Ok(()) };
-    let removing: Vec<&str> = names.split(',').map(str::trim).collect();
+    let removing = options.list(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP);
+    if removing.is_empty() {
+        return Ok(());
+    }
     let groups = options.sequence_groups();
     let ordering = groups.iter().filter(|(ordering, _)| ordering.iter().any(|name| removing.contains(name)));
     let columns: Vec<_> =
@@ -130,5 +134,5 @@ pub(super) fn removes(table: &Table, rows: &RecordBatch) -> Result<()> {
         return Ok(());
     }
     let hint = "write a -D record of the key with a value in one of them";
-    Err(refused(table, format!("deleting rows without a value in the sequence group ({names})"), hint))
+    Err(refused(table, format!("deleting rows without a value in the sequence group ({})", removing.join(", ")), hint))
 }

@@ -306,7 +306,7 @@ mod tests {
         }
         let id = |name: &str| Identifier::new("shop", name).unwrap();
         let of = |name: &str, given: Option<&Options>| {
-            settings.of(&id(name), given).unwrap().get("scan.snapshot-id").unwrap().to_owned()
+            settings.of(&id(name), given).unwrap().raw("scan.snapshot-id").unwrap().to_owned()
         };
         assert_eq!(of("orders", None), "3");
         assert_eq!(of("customers", None), "2");

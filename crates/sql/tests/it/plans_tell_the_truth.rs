@@ -2,7 +2,7 @@
 
 use linn::ErrorKind;
 
-use crate::{ORDERS, fails, rows, run, session};
+use crate::{ORDERS, fails, rows, run, session, sessions};
 
 /// The values of a metric in a plan, added up.
 fn metric(plan: &str, name: &str) -> Option<u64> {
@@ -78,6 +78,24 @@ async fn of_statements_that_write() {
     // What the statement would be refused for is told.
     assert_eq!(fails(&s, "EXPLAIN UPDATE orders SET id = 1").await.kind(), ErrorKind::Invalid);
     assert_eq!(fails(&s, "EXPLAIN DROP TABLE orders").await.kind(), ErrorKind::Unsupported);
+}
+
+/// The first statement on a table reads its manifests, later ones of the session have them, and a commit adds its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_share_manifests() {
+    let [writer, s] = sessions();
+    run(&writer, ORDERS).await;
+    let mut requests = Vec::new();
+    for _ in 0..2 {
+        let metrics = analyzed(&s, "SELECT * FROM orders").await;
+        requests.push((metric(&metrics, "planning_requests").unwrap(), metric(&metrics, "cache_hits").unwrap()));
+    }
+    let [(first, cold), (second, warm)] = requests[..] else { panic!("{requests:?}") };
+    assert!(second < first && warm > cold && cold == 0, "{requests:?}");
+    let count = "SELECT count(*) FROM orders";
+    let before = rows(&s, count).await;
+    run(&writer, "INSERT INTO orders SELECT id + 100, dt, amount, note FROM orders").await;
+    assert_ne!(rows(&s, count).await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -62,8 +62,8 @@ impl Rule {
 }
 
 fn function_of(schema: &TableSchema, column: &str) -> Option<String> {
-    let own = schema.options.get(&format!("fields.{column}.aggregate-function"));
-    own.or_else(|| schema.options.get("fields.default-aggregate-function")).map(str::to_owned)
+    let own = schema.options.raw(&format!("fields.{column}.aggregate-function"));
+    own.or_else(|| schema.options.raw("fields.default-aggregate-function")).map(str::to_owned)
 }
 
 fn partial(schema: &TableSchema) -> Rule {

@@ -52,7 +52,7 @@ pub struct Model {
 
 /// The option of a table, or a default.
 fn option<'s>(schema: &'s TableSchema, key: &str, default: &'s str) -> &'s str {
-    schema.options.get(key).map_or(default, str::trim)
+    schema.options.raw(key).map_or(default, str::trim)
 }
 
 fn is_on(schema: &TableSchema, key: &str) -> bool {

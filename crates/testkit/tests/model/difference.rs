@@ -35,7 +35,7 @@ pub(crate) async fn check(
     let (old, new) = (by_key(made, before.1), by_key(made, after.1));
     // Bytes of bitmaps and sketches may differ where their members do not.
     let exact = made.schema.fields.iter().all(|field| {
-        let function = made.schema.options.get(&format!("fields.{}.aggregate-function", field.name));
+        let function = made.schema.options.raw(&format!("fields.{}.aggregate-function", field.name));
         function.is_none_or(|name| {
             !name.contains("rbm") && !name.contains("sketch") && name != "collect" && name != "merge_map"
         })

@@ -40,7 +40,7 @@ pub(crate) fn schema(options: &[(&str, &str)]) -> TableSchema {
 
 /// The rows of a round: some keys are new, some were there, and where the table takes it some go.
 fn round(schema: &TableSchema, number: i64) -> Vec<Record> {
-    let sums = schema.options.get("merge-engine").is_some();
+    let sums = schema.options.raw("merge-engine").is_some();
     let record = |k: i64| {
         let row = json!({ "k": k, "s": number, "w": [format!("row {k} of round {number}"), null] });
         let gone = !sums && number > 0 && k % 4 == number % 4;
@@ -144,7 +144,7 @@ impl Life {
         for id in 1..=latest {
             self.rows(Some(SnapshotId(id))).await;
         }
-        if self.schema.options.get("changelog-producer").is_some() {
+        if self.schema.options.raw("changelog-producer").is_some() {
             let folded: Vec<Value> = self.fold(what).await.into_values().map(Value::Object).collect();
             assert_same(&format!("{what}: folded changelog"), &self.before(ROUNDS), &folded, &Rules::of(&self.schema));
         }

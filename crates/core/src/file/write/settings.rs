@@ -3,6 +3,7 @@
 use linn_format::Result;
 use linn_format::file::{DataFileMeta, FileFormat, FileSource, FileWrite, KeyValueLayout, format_named};
 use linn_format::index::IndexSpec;
+use linn_format::options::table::changelog::CHANGELOG_FILE_STATS_MODE;
 use linn_format::row::BinaryRow;
 use linn_format::schema::TableSchema;
 use linn_format::stats::StatsMode;
@@ -135,7 +136,7 @@ fn key_modes(schema: &TableSchema, keys: &[DataField], format: &str, level: i32)
     let options = &schema.options;
     let mode = |field: &DataField| {
         let column = format!("{KEY_PREFIX}{}", field.name);
-        let mode = if format == "avro" || options.get(&format!("fields.{column}.stats-mode")).is_some() {
+        let mode = if format == "avro" || options.of_field(&column, "stats-mode").is_some() {
             StatsMode::parse(options.stats_mode_word(&column, level)?)?
         } else {
             KEY_MODE
@@ -150,10 +151,10 @@ fn value_modes(schema: &TableSchema, format: &str, level: i32, changelog: bool) 
     let thin = format != "avro" && schema.is_primary_key_table() && options.thin_mode()?;
     let keys = schema.trimmed_primary_keys();
     let first = options.stats_first_columns()?;
-    let changelog_mode = options.get("changelog-file.stats-mode").filter(|_| changelog);
+    let changelog_mode = options.text(&CHANGELOG_FILE_STATS_MODE).filter(|_| changelog);
     let mut counted = 0;
     let mode = |field: &DataField| {
-        let own = options.get(&format!("fields.{}.stats-mode", field.name));
+        let own = options.of_field(&field.name, "stats-mode");
         // Without `_KEY_` columns the values stand for them.
         if own.is_none() && thin && keys.iter().any(|k| k.id == field.id) {
             return Ok(told_by(format, &field.data_type.kind, KEY_MODE));

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use futures::{StreamExt, TryStreamExt};
 use linn_format::Result;
+use linn_format::options::table::file::DATA_FILE_EXTERNAL_PATHS;
 
 use super::super::guard::other_branches;
 use super::super::removal::{Doomed, at_once};
@@ -85,7 +86,7 @@ pub(super) async fn candidates(table: &Table, older_than: i64) -> Result<HashMap
 fn data_roots(table: &Table) -> Vec<String> {
     let mut roots = vec![table.data_root()];
     let store = table.storage().root().trim_end_matches('/');
-    let external = table.options().get("data-file.external-paths").unwrap_or_default();
+    let external = table.options().text(&DATA_FILE_EXTERNAL_PATHS).unwrap_or_default();
     for place in external.split(',').map(str::trim).filter(|place| !place.is_empty()) {
         let inside = place.trim_end_matches('/').strip_prefix(store).map(|rest| rest.trim_start_matches('/'));
         match inside {

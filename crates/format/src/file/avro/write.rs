@@ -34,7 +34,7 @@ impl Writer {
     /// `Unsupported` naming the column or the codec that Avro files cannot have.
     pub(super) fn start(write: &FileWrite, sink: Box<dyn Write + Send>) -> Result<Self> {
         let schema = define(&write.fields)?;
-        let codec = write.options.get("avro.codec").unwrap_or(&write.compression);
+        let codec = write.options.raw("avro.codec").unwrap_or(&write.compression);
         let codec = Codec::parse(codec, write.zstd_level)?;
         let fields = write.fields.clone();
         Ok(Self { sink, fields, schema, codec, sync: None, rows: 0, block: Vec::new(), written: 0 })

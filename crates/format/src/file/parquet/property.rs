@@ -76,7 +76,7 @@ fn columns(mut builder: WriterPropertiesBuilder, options: &Options) -> Result<Wr
 }
 
 fn version(options: &Options) -> Result<WriterVersion> {
-    match options.get("parquet.writer.version") {
+    match options.raw("parquet.writer.version") {
         None => Ok(WriterVersion::PARQUET_1_0),
         Some(text) => match text.to_ascii_lowercase().as_str() {
             "v1" | "parquet_1_0" => Ok(WriterVersion::PARQUET_1_0),
@@ -87,8 +87,8 @@ fn version(options: &Options) -> Result<WriterVersion> {
 }
 
 fn compression(write: &FileWrite) -> Result<Compression> {
-    let name = write.options.get("parquet.compression").unwrap_or(&write.compression);
-    let level = match write.options.get("parquet.compression.codec.zstd.level") {
+    let name = write.options.raw("parquet.compression").unwrap_or(&write.compression);
+    let level = match write.options.raw("parquet.compression.codec.zstd.level") {
         Some(text) => text.parse().map_err(|_| unusable("parquet.compression.codec.zstd.level", text))?,
         None => write.zstd_level,
     };
@@ -108,7 +108,7 @@ fn compression(write: &FileWrite) -> Result<Compression> {
 }
 
 fn size(options: &Options, key: &str) -> Result<Option<usize>> {
-    let Some(text) = options.get(key) else { return Ok(None) };
+    let Some(text) = options.raw(key) else { return Ok(None) };
     let bytes = parse_memory(text).context("option", key)?;
     match usize::try_from(bytes) {
         Ok(size) if size > 0 => Ok(Some(size)),

@@ -12,7 +12,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn bucket_append_ordered(&self) -> Result<bool> {
-        self.bool(&bucket::BUCKET_APPEND_ORDERED)
+        self.is_on(&bucket::BUCKET_APPEND_ORDERED)
     }
 
     /// Keys of a dynamic bucket after which it takes no new ones.
@@ -20,7 +20,7 @@ impl Options {
     /// # Errors
     /// `Invalid` unless it is above 0.
     pub fn dynamic_bucket_target_row_num(&self) -> Result<u64> {
-        self.above_zero(&bucket::DYNAMIC_BUCKET_TARGET_ROW_NUM, self.long(&bucket::DYNAMIC_BUCKET_TARGET_ROW_NUM)?)
+        self.above_zero(&bucket::DYNAMIC_BUCKET_TARGET_ROW_NUM, self.require(&bucket::DYNAMIC_BUCKET_TARGET_ROW_NUM)?)
     }
 
     /// Buckets that a partition with dynamic buckets starts with.
@@ -44,7 +44,7 @@ impl Options {
     /// # Errors
     /// `Invalid` unless it is −1 or above 0.
     pub fn dynamic_bucket_max_buckets(&self) -> Result<Option<i32>> {
-        match self.int(&bucket::DYNAMIC_BUCKET_MAX_BUCKETS)? {
+        match self.require(&bucket::DYNAMIC_BUCKET_MAX_BUCKETS)? {
             -1 => Ok(None),
             max if max > 0 => Ok(Some(max)),
             max => Err(Error::invalid(format!("option \"dynamic-bucket.max-buckets\" cannot be {max}"))
@@ -57,7 +57,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn postpone_batch_write_fixed_bucket(&self) -> Result<bool> {
-        self.bool(&bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET)
+        self.is_on(&bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET)
     }
 
     /// Most buckets that a batch job gives a partition.
@@ -66,7 +66,7 @@ impl Options {
     /// `Invalid` unless it is above 0.
     pub fn postpone_max_fixed_buckets(&self) -> Result<u64> {
         let def = &bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET_MAX_PARALLELISM;
-        self.above_zero(def, i64::from(self.int(def)?))
+        self.above_zero(def, i64::from(self.require(def)?))
     }
 
     /// How many times the buckets of a partition that one batch job needs may be those that it has.
@@ -75,7 +75,7 @@ impl Options {
     /// `Invalid` unless it is above 0.
     pub fn postpone_rescale_load_factor(&self) -> Result<u64> {
         let def = &bucket::POSTPONE_BATCH_WRITE_FIXED_BUCKET_RESCALE_LOAD_FACTOR;
-        self.above_zero(def, i64::from(self.int(def)?))
+        self.above_zero(def, i64::from(self.require(def)?))
     }
 
     /// Whether batch reads show rows that wait for a bucket.
@@ -83,7 +83,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn postpone_merge_on_read(&self) -> Result<bool> {
-        self.bool(&bucket::POSTPONE_MERGE_ON_READ)
+        self.is_on(&bucket::POSTPONE_MERGE_ON_READ)
     }
 
     /// Buckets that a partition gets whose rows were postponed; `None` for as many as they need.
@@ -100,7 +100,7 @@ impl Options {
     /// `Invalid` unless it is above 0.
     pub fn postpone_target_row_num_per_bucket(&self) -> Result<Option<u64>> {
         let def = &bucket::POSTPONE_TARGET_ROW_NUM_PER_BUCKET;
-        self.long_opt(def)?.map(|rows| self.above_zero(def, rows)).transpose()
+        self.get(def)?.map(|rows| self.above_zero(def, rows)).transpose()
     }
 
     /// Bytes that a bucket is planned for when postponed rows get theirs.
@@ -109,7 +109,7 @@ impl Options {
     /// `Invalid` unless it is above 0.
     pub fn postpone_target_size_per_bucket(&self) -> Result<u64> {
         let def = &bucket::POSTPONE_TARGET_SIZE_PER_BUCKET;
-        self.above_zero(def, i64::try_from(self.memory(def)?).unwrap_or(i64::MAX))
+        self.above_zero(def, i64::try_from(self.require(def)?).unwrap_or(i64::MAX))
     }
 
     /// How long a key is known to have been written; `None` for ever.
@@ -117,7 +117,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn cross_partition_index_ttl(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&bucket::CROSS_PARTITION_UPSERT_INDEX_TTL)
+        self.get(&bucket::CROSS_PARTITION_UPSERT_INDEX_TTL)
     }
 
     /// How many splits are read at once to learn which keys a table has.
@@ -126,17 +126,17 @@ impl Options {
     /// `Invalid` unless it is above 0.
     pub fn cross_partition_bootstrap_parallelism(&self) -> Result<usize> {
         let def = &bucket::CROSS_PARTITION_UPSERT_BOOTSTRAP_PARALLELISM;
-        let threads = self.above_zero(def, i64::from(self.int(def)?))?;
+        let threads = self.above_zero(def, i64::from(self.require(def)?))?;
         Ok(usize::try_from(threads).unwrap_or(1))
     }
 
-    fn number_above_zero(&self, def: &OptionDef) -> Result<Option<i32>> {
-        let Some(number) = self.int_opt(def)? else { return Ok(None) };
+    fn number_above_zero(&self, def: &OptionDef<i32>) -> Result<Option<i32>> {
+        let Some(number) = self.get(def)? else { return Ok(None) };
         self.above_zero(def, i64::from(number))?;
         Ok(Some(number))
     }
 
-    fn above_zero(&self, def: &OptionDef, number: i64) -> Result<u64> {
+    fn above_zero<T: ?Sized>(&self, def: &OptionDef<T>, number: i64) -> Result<u64> {
         u64::try_from(number)
             .ok()
             .filter(|number| *number > 0)

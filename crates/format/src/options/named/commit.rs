@@ -17,7 +17,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn manifest_target_size(&self) -> Result<u64> {
-        self.memory(&commit::MANIFEST_TARGET_FILE_SIZE)
+        self.require(&commit::MANIFEST_TARGET_FILE_SIZE)
     }
 
     /// Number of small manifests that starts a merge of the last group.
@@ -33,7 +33,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn manifest_full_compaction_size(&self) -> Result<u64> {
-        self.memory(&commit::MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE)
+        self.require(&commit::MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE)
     }
 
     /// Whether DELETE entries of manifests leave out statistics.
@@ -41,7 +41,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn manifest_delete_drops_stats(&self) -> Result<bool> {
-        self.bool(&commit::MANIFEST_DELETE_FILE_DROP_STATS)
+        self.is_on(&commit::MANIFEST_DELETE_FILE_DROP_STATS)
     }
 
     /// How often a commit is retried.
@@ -49,7 +49,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn commit_max_retries(&self) -> Result<i32> {
-        self.int(&commit::COMMIT_MAX_RETRIES)
+        self.require(&commit::COMMIT_MAX_RETRIES)
     }
 
     /// Shortest wait between two tries of a commit.
@@ -57,7 +57,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn commit_min_retry_wait(&self) -> Result<Duration> {
-        self.duration(&commit::COMMIT_MIN_RETRY_WAIT)
+        self.require(&commit::COMMIT_MIN_RETRY_WAIT)
     }
 
     /// Longest wait between two tries of a commit.
@@ -65,7 +65,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn commit_max_retry_wait(&self) -> Result<Duration> {
-        self.duration(&commit::COMMIT_MAX_RETRY_WAIT)
+        self.require(&commit::COMMIT_MAX_RETRY_WAIT)
     }
 
     /// How long a commit is tried, where limited.
@@ -73,7 +73,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn commit_timeout(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&commit::COMMIT_TIMEOUT)
+        self.get(&commit::COMMIT_TIMEOUT)
     }
 
     /// Which commits of others rule out the commit of a statement that reads the table it writes.
@@ -81,7 +81,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for another word.
     pub fn isolation(&self) -> Result<Isolation> {
-        let word = self.choice(&commit::LINN_ISOLATION_LEVEL)?;
+        let word = self.require(&commit::LINN_ISOLATION_LEVEL)?;
         Isolation::from_word(word).ok_or_else(|| Error::internal("an isolation level without a name"))
     }
 
@@ -90,7 +90,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn commit_force_compact(&self) -> Result<bool> {
-        self.bool(&commit::COMMIT_FORCE_COMPACT)
+        self.is_on(&commit::COMMIT_FORCE_COMPACT)
     }
 
     /// Whether a streaming commit without data makes a snapshot.
@@ -98,7 +98,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn commit_force_create_snapshot(&self) -> Result<bool> {
-        self.bool(&commit::COMMIT_FORCE_CREATE_SNAPSHOT)
+        self.is_on(&commit::COMMIT_FORCE_CREATE_SNAPSHOT)
     }
 
     /// Prefix of commit users, where set.
@@ -111,7 +111,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn snapshot_retain_min(&self) -> Result<i32> {
-        self.int(&commit::SNAPSHOT_NUM_RETAINED_MIN)
+        self.require(&commit::SNAPSHOT_NUM_RETAINED_MIN)
     }
 
     /// Most snapshots to keep.
@@ -119,7 +119,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn snapshot_retain_max(&self) -> Result<i32> {
-        self.int(&commit::SNAPSHOT_NUM_RETAINED_MAX)
+        self.require(&commit::SNAPSHOT_NUM_RETAINED_MAX)
     }
 
     /// How long snapshots are kept.
@@ -127,7 +127,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn snapshot_retain_time(&self) -> Result<Duration> {
-        self.duration(&commit::SNAPSHOT_TIME_RETAINED)
+        self.require(&commit::SNAPSHOT_TIME_RETAINED)
     }
 
     /// Most snapshots that one run of expiry removes.
@@ -135,7 +135,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn snapshot_expire_limit(&self) -> Result<i32> {
-        self.int(&commit::SNAPSHOT_EXPIRE_LIMIT)
+        self.require(&commit::SNAPSHOT_EXPIRE_LIMIT)
     }
 
     /// Fewest changelogs to keep; the snapshots' number unless set.
@@ -143,7 +143,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn changelog_retain_min(&self) -> Result<i32> {
-        self.int_opt(&changelog::CHANGELOG_NUM_RETAINED_MIN)?.map_or_else(|| self.snapshot_retain_min(), Ok)
+        self.get(&changelog::CHANGELOG_NUM_RETAINED_MIN)?.map_or_else(|| self.snapshot_retain_min(), Ok)
     }
 
     /// Most changelogs to keep; the snapshots' number unless set.
@@ -151,7 +151,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn changelog_retain_max(&self) -> Result<i32> {
-        self.int_opt(&changelog::CHANGELOG_NUM_RETAINED_MAX)?.map_or_else(|| self.snapshot_retain_max(), Ok)
+        self.get(&changelog::CHANGELOG_NUM_RETAINED_MAX)?.map_or_else(|| self.snapshot_retain_max(), Ok)
     }
 
     /// How long changelogs are kept; the snapshots' time unless set.
@@ -159,7 +159,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn changelog_retain_time(&self) -> Result<Duration> {
-        self.duration_opt(&changelog::CHANGELOG_TIME_RETAINED)?.map_or_else(|| self.snapshot_retain_time(), Ok)
+        self.get(&changelog::CHANGELOG_TIME_RETAINED)?.map_or_else(|| self.snapshot_retain_time(), Ok)
     }
 
     /// Whether changelogs outlive their snapshots.

@@ -13,7 +13,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn write_only(&self) -> Result<bool> {
-        self.bool(&compaction::WRITE_ONLY)
+        self.is_on(&compaction::WRITE_ONLY)
     }
 
     /// Number of sorted runs that starts a compaction.
@@ -48,7 +48,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn size_ratio(&self) -> Result<i32> {
-        self.int(&compaction::COMPACTION_SIZE_RATIO)
+        self.require(&compaction::COMPACTION_SIZE_RATIO)
     }
 
     /// Percent of extra space at which everything is compacted.
@@ -56,7 +56,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn max_size_amplification(&self) -> Result<i32> {
-        self.int(&compaction::COMPACTION_MAX_SIZE_AMPLIFICATION_PERCENT)
+        self.require(&compaction::COMPACTION_MAX_SIZE_AMPLIFICATION_PERCENT)
     }
 
     /// How often a full compaction is due, where set.
@@ -64,7 +64,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn optimization_interval(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&compaction::COMPACTION_OPTIMIZATION_INTERVAL)
+        self.get(&compaction::COMPACTION_OPTIMIZATION_INTERVAL)
     }
 
     /// Total size below which compactions are full, where set.
@@ -72,7 +72,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn total_size_threshold(&self) -> Result<Option<u64>> {
-        self.memory_opt(&compaction::COMPACTION_TOTAL_SIZE_THRESHOLD)
+        self.get(&compaction::COMPACTION_TOTAL_SIZE_THRESHOLD)
     }
 
     /// Size outside of the last level above which a compaction is full, where set.
@@ -80,7 +80,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn incremental_size_threshold(&self) -> Result<Option<u64>> {
-        self.memory_opt(&compaction::COMPACTION_INCREMENTAL_SIZE_THRESHOLD)
+        self.get(&compaction::COMPACTION_INCREMENTAL_SIZE_THRESHOLD)
     }
 
     /// Share of the target file size below which a file counts as small.
@@ -88,7 +88,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn small_file_ratio(&self) -> Result<f64> {
-        self.double(&compaction::COMPACTION_SMALL_FILE_RATIO)
+        self.require(&compaction::COMPACTION_SMALL_FILE_RATIO)
     }
 
     /// Size below which a file joins a compaction.
@@ -114,7 +114,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn delete_ratio_threshold(&self) -> Result<f64> {
-        self.double(&compaction::COMPACTION_DELETE_RATIO_THRESHOLD)
+        self.require(&compaction::COMPACTION_DELETE_RATIO_THRESHOLD)
     }
 
     /// Whether a compaction always takes all of level 0.
@@ -122,7 +122,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn force_up_level_0(&self) -> Result<bool> {
-        self.bool(&compaction::COMPACTION_FORCE_UP_LEVEL_0)
+        self.is_on(&compaction::COMPACTION_FORCE_UP_LEVEL_0)
     }
 
     /// Whether lookup compaction takes level 0 at once (`RADICAL`) rather than in its turn (`GENTLE`).
@@ -130,7 +130,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for another word.
     pub fn lookup_compact_radical(&self) -> Result<bool> {
-        Ok(self.choice(&lookup::LOOKUP_COMPACT)? == "RADICAL")
+        Ok(self.require(&lookup::LOOKUP_COMPACT)? == "RADICAL")
     }
 
     /// Flushes after which a gentle lookup compaction is forced: twice the trigger by default, never below it.
@@ -148,7 +148,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn lookup_cache_disk(&self) -> Result<u64> {
-        self.memory(&lookup::LOOKUP_CACHE_MAX_DISK_SIZE)
+        self.require(&lookup::LOOKUP_CACHE_MAX_DISK_SIZE)
     }
 
     /// How long a lookup file is kept that is not used.
@@ -156,7 +156,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn lookup_cache_retention(&self) -> Result<Duration> {
-        self.duration(&lookup::LOOKUP_CACHE_FILE_RETENTION)
+        self.require(&lookup::LOOKUP_CACHE_FILE_RETENTION)
     }
 
     /// Compression of lookup files.
@@ -169,7 +169,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn cache_page_size(&self) -> Result<u64> {
-        self.memory(&lookup::CACHE_PAGE_SIZE)
+        self.require(&lookup::CACHE_PAGE_SIZE)
     }
 
     /// Rate of false positives of the bloom filters of lookup files; `None` when they have none.
@@ -177,10 +177,10 @@ impl Options {
     /// # Errors
     /// `Invalid` for a bad value, or a rate that is not between 0 and 1.
     pub fn lookup_bloom_fpp(&self) -> Result<Option<f64>> {
-        if !self.bool(&lookup::LOOKUP_CACHE_BLOOM_FILTER_ENABLED)? {
+        if !self.is_on(&lookup::LOOKUP_CACHE_BLOOM_FILTER_ENABLED)? {
             return Ok(None);
         }
-        let fpp = self.double(&lookup::LOOKUP_CACHE_BLOOM_FILTER_FPP)?;
+        let fpp = self.require(&lookup::LOOKUP_CACHE_BLOOM_FILTER_FPP)?;
         match fpp > 0.0 && fpp < 1.0 {
             true => Ok(Some(fpp)),
             false => Err(Error::invalid(format!("\"lookup.cache.bloom.filter.fpp\" = {fpp} is not between 0 and 1"))),
@@ -192,8 +192,8 @@ impl Options {
     /// # Errors
     /// `Invalid` for a bad value.
     pub fn lookup_remote_level(&self) -> Result<Option<i32>> {
-        match self.bool(&lookup::LOOKUP_REMOTE_FILE_ENABLED)? {
-            true => self.int(&lookup::LOOKUP_REMOTE_FILE_LEVEL_THRESHOLD).map(Some),
+        match self.is_on(&lookup::LOOKUP_REMOTE_FILE_ENABLED)? {
+            true => self.require(&lookup::LOOKUP_REMOTE_FILE_LEVEL_THRESHOLD).map(Some),
             false => Ok(None),
         }
     }
@@ -203,7 +203,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn spill_zstd_level(&self) -> Result<i32> {
-        self.int(&write::SPILL_COMPRESSION_ZSTD_LEVEL)
+        self.require(&write::SPILL_COMPRESSION_ZSTD_LEVEL)
     }
 
     /// Commits between full compactions, where set; 1 when the changelog producer needs them and nothing is set.
@@ -222,7 +222,7 @@ impl Options {
     /// `Invalid` for text that is no size, and for none at all.
     pub fn compaction_io_limit(&self) -> Result<Option<u64>> {
         let def = &compaction::LINN_COMPACTION_IO_LIMIT;
-        match self.memory_opt(def)? {
+        match self.get(def)? {
             Some(0) => Err(invalid_value(def.key, "0", &Error::invalid("expected at least one byte"))),
             limit => Ok(limit),
         }
@@ -233,19 +233,19 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no duration.
     pub fn delete_retention_millis(&self) -> Result<i64> {
-        let time = self.duration(&compaction::LINN_DELETE_RETENTION_TIME)?;
+        let time = self.require(&compaction::LINN_DELETE_RETENTION_TIME)?;
         Ok(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
     }
 
     /// A number that must be at least 1, with a default.
-    pub(super) fn positive(&self, def: &OptionDef) -> Result<usize> {
+    pub(super) fn positive(&self, def: &OptionDef<i32>) -> Result<usize> {
         let value = self.positive_opt(def)?;
         value.ok_or_else(|| Error::invalid(format!("option {:?} is not set and has no default", def.key)))
     }
 
     /// A number that must be at least 1.
-    pub(super) fn positive_opt(&self, def: &OptionDef) -> Result<Option<usize>> {
-        match self.int_opt(def)? {
+    pub(super) fn positive_opt(&self, def: &OptionDef<i32>) -> Result<Option<usize>> {
+        match self.get(def)? {
             None => Ok(None),
             Some(value) => match usize::try_from(value) {
                 Ok(value) if value >= 1 => Ok(Some(value)),

@@ -50,7 +50,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn zstd_level(&self) -> Result<i32> {
-        self.int(&file::FILE_COMPRESSION_ZSTD_LEVEL)
+        self.require(&file::FILE_COMPRESSION_ZSTD_LEVEL)
     }
 
     /// Whether file names tell the compression.
@@ -58,7 +58,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn suffix_includes_compression(&self) -> Result<bool> {
-        self.bool(&file::FILE_SUFFIX_INCLUDE_COMPRESSION)
+        self.is_on(&file::FILE_SUFFIX_INCLUDE_COMPRESSION)
     }
 
     /// Bytes of a row group or stripe, where set.
@@ -66,7 +66,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn file_block_size(&self) -> Result<Option<u64>> {
-        self.memory_opt(&file::FILE_BLOCK_SIZE)
+        self.get(&file::FILE_BLOCK_SIZE)
     }
 
     /// Size at which a data file rolls; by default 128 MiB with a primary key, 256 MiB without.
@@ -75,7 +75,7 @@ impl Options {
     /// `Invalid` for text that is no size.
     pub fn target_file_size(&self, has_primary_key: bool) -> Result<u64> {
         let default = if has_primary_key { 128 * MIB } else { 256 * MIB };
-        Ok(self.memory_opt(&file::TARGET_FILE_SIZE)?.unwrap_or(default))
+        Ok(self.get(&file::TARGET_FILE_SIZE)?.unwrap_or(default))
     }
 
     /// Rows at which a data file rolls.
@@ -83,7 +83,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn target_file_rows(&self) -> Result<i64> {
-        self.long(&file::TARGET_FILE_ROW_NUM)
+        self.require(&file::TARGET_FILE_ROW_NUM)
     }
 
     /// Name prefix of data files.
@@ -106,7 +106,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn thin_mode(&self) -> Result<bool> {
-        self.bool(&file::DATA_FILE_THIN_MODE)
+        self.is_on(&file::DATA_FILE_THIN_MODE)
     }
 
     /// Statistics mode of a column in files of a level, as text: the column's own, the level's, the table's.
@@ -126,7 +126,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn stats_first_columns(&self) -> Result<i32> {
-        self.int(&file::METADATA_STATS_KEEP_FIRST_N_COLUMNS)
+        self.require(&file::METADATA_STATS_KEEP_FIRST_N_COLUMNS)
     }
 
     /// Whether statistics are stored for the columns that have some only.
@@ -134,7 +134,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn stats_dense_store(&self) -> Result<bool> {
-        self.bool(&file::METADATA_STATS_DENSE_STORE)
+        self.is_on(&file::METADATA_STATS_DENSE_STORE)
     }
 
     /// Rows of a batch when reading.
@@ -158,7 +158,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn write_buffer_size(&self) -> Result<u64> {
-        self.memory(&write::WRITE_BUFFER_SIZE)
+        self.require(&write::WRITE_BUFFER_SIZE)
     }
 
     /// Whether a full write buffer may spill to disk.
@@ -166,7 +166,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn write_buffer_spillable(&self) -> Result<bool> {
-        self.bool(&write::WRITE_BUFFER_SPILLABLE)
+        self.is_on(&write::WRITE_BUFFER_SPILLABLE)
     }
 
     /// The options of a file format, such as `parquet.enable.dictionary` for `parquet`, with their whole keys.

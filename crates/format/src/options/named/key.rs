@@ -1,7 +1,7 @@
 //! Buckets, merging, record order, changelogs, deletion vectors.
 
 use crate::options::table::{bucket, changelog, compaction, index, key, lookup, partition};
-use crate::options::{ChangelogProducer, MergeEngine, OptionDef, Options, SortOrder};
+use crate::options::{ChangelogProducer, MergeEngine, OptionDef, Options, SortOrder, Word};
 use crate::{Error, Result};
 
 impl Options {
@@ -10,7 +10,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn bucket(&self) -> Result<i32> {
-        self.int(&bucket::BUCKET)
+        self.require(&bucket::BUCKET)
     }
 
     /// The names in `bucket-key`; empty when not set.
@@ -23,7 +23,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for another word.
     pub fn bucket_function_word(&self) -> Result<&'static str> {
-        self.choice(&bucket::BUCKET_FUNCTION_TYPE)
+        self.require(&bucket::BUCKET_FUNCTION_TYPE)
     }
 
     /// How the records of one key become one row.
@@ -47,7 +47,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn row_deduplicate(&self) -> Result<bool> {
-        self.bool(&changelog::CHANGELOG_PRODUCER_ROW_DEDUPLICATE)
+        self.is_on(&changelog::CHANGELOG_PRODUCER_ROW_DEDUPLICATE)
     }
 
     /// The columns whose changes alone are no update then; empty when not set.
@@ -78,7 +78,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn ignore_delete(&self) -> Result<bool> {
-        self.bool(&key::IGNORE_DELETE)
+        self.is_on(&key::IGNORE_DELETE)
     }
 
     /// Whether update-befores are dropped.
@@ -86,7 +86,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn ignore_update_before(&self) -> Result<bool> {
-        self.bool(&key::IGNORE_UPDATE_BEFORE)
+        self.is_on(&key::IGNORE_UPDATE_BEFORE)
     }
 
     /// Whether merging goes by the snapshot that committed a record.
@@ -94,7 +94,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn snapshot_ordering(&self) -> Result<bool> {
-        self.bool(&key::SEQUENCE_SNAPSHOT_ORDERING)
+        self.is_on(&key::SEQUENCE_SNAPSHOT_ORDERING)
     }
 
     /// The aggregate function of a column, without the table's default.
@@ -126,7 +126,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn deletion_vectors_enabled(&self) -> Result<bool> {
-        self.bool(&index::DELETION_VECTORS_ENABLED)
+        self.is_on(&index::DELETION_VECTORS_ENABLED)
     }
 
     /// Whether deletion vectors are written in the 64-bit layout.
@@ -134,7 +134,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn deletion_vectors_bitmap64(&self) -> Result<bool> {
-        self.bool(&index::DELETION_VECTORS_BITMAP64)
+        self.is_on(&index::DELETION_VECTORS_BITMAP64)
     }
 
     /// Size at which index files of deletion vectors roll, bytes.
@@ -142,7 +142,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn deletion_vector_file_size(&self) -> Result<u64> {
-        self.memory(&index::DELETION_VECTOR_INDEX_FILE_TARGET_SIZE)
+        self.require(&index::DELETION_VECTOR_INDEX_FILE_TARGET_SIZE)
     }
 
     /// Whether batch scans merge level 0 although deletion vectors are on.
@@ -150,7 +150,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn deletion_vectors_merge_on_read(&self) -> Result<bool> {
-        self.bool(&index::DELETION_VECTORS_MERGE_ON_READ)
+        self.is_on(&index::DELETION_VECTORS_MERGE_ON_READ)
     }
 
     /// Whether compaction of level 0 looks keys up in higher levels: lookup producer, deletion vectors, first-row, or forced.
@@ -161,7 +161,7 @@ impl Options {
         Ok(self.changelog_producer()? == ChangelogProducer::Lookup
             || self.merge_engine()? == MergeEngine::FirstRow
             || self.deletion_vectors_enabled()?
-            || self.bool(&compaction::FORCE_LOOKUP)?)
+            || self.is_on(&compaction::FORCE_LOOKUP)?)
     }
 
     /// Whether a commit waits for the compactions that look up.
@@ -169,7 +169,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for a bad value.
     pub fn wait_for_lookup(&self) -> Result<bool> {
-        Ok(self.need_lookup()? && self.bool(&lookup::LOOKUP_WAIT)?)
+        Ok(self.need_lookup()? && self.is_on(&lookup::LOOKUP_WAIT)?)
     }
 
     /// Directory name of a null or blank partition value.
@@ -182,7 +182,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn legacy_partition_name(&self) -> Result<bool> {
-        self.bool(&partition::PARTITION_LEGACY_NAME)
+        self.is_on(&partition::PARTITION_LEGACY_NAME)
     }
 
     /// Whether an overwrite replaces only the partitions it writes.
@@ -190,11 +190,11 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn dynamic_partition_overwrite(&self) -> Result<bool> {
-        self.bool(&partition::DYNAMIC_PARTITION_OVERWRITE)
+        self.is_on(&partition::DYNAMIC_PARTITION_OVERWRITE)
     }
 
-    pub(super) fn word<T>(&self, def: &OptionDef, from: impl Fn(&str) -> Option<T>) -> Result<T> {
-        let word = self.choice(def)?;
+    pub(super) fn word<T>(&self, def: &OptionDef<Word>, from: impl Fn(&str) -> Option<T>) -> Result<T> {
+        let word = self.require(def)?;
         from(word).ok_or_else(|| Error::internal(format!("option {:?} does not take {word:?}", def.key)))
     }
 }

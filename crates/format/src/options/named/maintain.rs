@@ -12,7 +12,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn file_operation_threads(&self) -> Result<Option<i32>> {
-        self.int_opt(&file::FILE_OPERATION_THREAD_NUM)
+        self.get(&file::FILE_OPERATION_THREAD_NUM)
     }
 
     /// Whether expiry removes folders that it empties.
@@ -20,7 +20,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn snapshot_clean_empty_directories(&self) -> Result<bool> {
-        self.bool(&commit::SNAPSHOT_CLEAN_EMPTY_DIRECTORIES)
+        self.is_on(&commit::SNAPSHOT_CLEAN_EMPTY_DIRECTORIES)
     }
 
     /// Whether expiry runs beside the commits rather than within them.
@@ -28,7 +28,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for another word.
     pub fn snapshot_expire_async(&self) -> Result<bool> {
-        Ok(self.choice(&commit::SNAPSHOT_EXPIRE_EXECUTION_MODE)? == "async")
+        Ok(self.require(&commit::SNAPSHOT_EXPIRE_EXECUTION_MODE)? == "async")
     }
 
     /// Whether consumers hold changelogs only, not snapshots.
@@ -36,7 +36,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn consumer_changelog_only(&self) -> Result<bool> {
-        self.bool(&changelog::CONSUMER_CHANGELOG_ONLY)
+        self.is_on(&changelog::CONSUMER_CHANGELOG_ONLY)
     }
 
     /// How long a consumer may stand still, where limited.
@@ -44,7 +44,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn consumer_expiration_time(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&changelog::CONSUMER_EXPIRATION_TIME)
+        self.get(&changelog::CONSUMER_EXPIRATION_TIME)
     }
 
     /// The age at which partitions expire, where they do.
@@ -52,7 +52,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn partition_expiration_time(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&partition::PARTITION_EXPIRATION_TIME)
+        self.get(&partition::PARTITION_EXPIRATION_TIME)
     }
 
     /// What tells the age of a partition: `values-time`, `update-time` or the name of another strategy.
@@ -65,7 +65,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn skips_expired_partitions(&self) -> Result<bool> {
-        self.bool(&compaction::COMPACTION_SKIP_EXPIRED_PARTITIONS)
+        self.is_on(&compaction::COMPACTION_SKIP_EXPIRED_PARTITIONS)
     }
 
     /// How often partitions are looked at.
@@ -73,7 +73,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn partition_expiration_interval(&self) -> Result<Duration> {
-        self.duration(&partition::PARTITION_EXPIRATION_CHECK_INTERVAL)
+        self.require(&partition::PARTITION_EXPIRATION_CHECK_INTERVAL)
     }
 
     /// Most partitions that expire in one run.
@@ -89,7 +89,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn partition_expiration_batch(&self) -> Result<Option<i32>> {
-        self.int_opt(&partition::PARTITION_EXPIRATION_BATCH_SIZE)
+        self.get(&partition::PARTITION_EXPIRATION_BATCH_SIZE)
     }
 
     /// Whether the end of a batch looks at the partitions whatever the interval.
@@ -97,7 +97,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn end_input_expires_partitions(&self) -> Result<bool> {
-        self.bool(&commit::END_INPUT_CHECK_PARTITION_EXPIRE)
+        self.is_on(&commit::END_INPUT_CHECK_PARTITION_EXPIRE)
     }
 
     /// How times are written in partition values, where set.

@@ -13,28 +13,25 @@ impl Options {
     /// `Invalid` for another word.
     pub fn scan_mode(&self) -> Result<ScanMode> {
         let mode = self.word(&scan::SCAN_MODE, ScanMode::from_word)?;
-        let any = |defs: &[&crate::options::OptionDef]| defs.iter().any(|def| self.is_set(def));
         Ok(match mode {
             ScanMode::Full => ScanMode::LatestFull,
-            ScanMode::Default if any(&[&scan::SCAN_TIMESTAMP_MILLIS, &scan::SCAN_TIMESTAMP]) => ScanMode::FromTimestamp,
+            ScanMode::Default if self.is_set(&scan::SCAN_TIMESTAMP_MILLIS) || self.is_set(&scan::SCAN_TIMESTAMP) => {
+                ScanMode::FromTimestamp
+            }
             ScanMode::Default
-                if any(&[
-                    &scan::SCAN_SNAPSHOT_ID,
-                    &scan::SCAN_TAG_NAME,
-                    &scan::SCAN_WATERMARK,
-                    &scan::SCAN_VERSION,
-                ]) =>
+                if self.is_set(&scan::SCAN_SNAPSHOT_ID)
+                    || self.is_set(&scan::SCAN_TAG_NAME)
+                    || self.is_set(&scan::SCAN_WATERMARK)
+                    || self.is_set(&scan::SCAN_VERSION) =>
             {
                 ScanMode::FromSnapshot
             }
-            ScanMode::Default if any(&[&scan::SCAN_FILE_CREATION_TIME_MILLIS]) => ScanMode::FromFileCreationTime,
-            ScanMode::Default if any(&[&scan::SCAN_CREATION_TIME_MILLIS]) => ScanMode::FromCreationTimestamp,
+            ScanMode::Default if self.is_set(&scan::SCAN_FILE_CREATION_TIME_MILLIS) => ScanMode::FromFileCreationTime,
+            ScanMode::Default if self.is_set(&scan::SCAN_CREATION_TIME_MILLIS) => ScanMode::FromCreationTimestamp,
             ScanMode::Default
-                if any(&[
-                    &scan::INCREMENTAL_BETWEEN,
-                    &scan::INCREMENTAL_BETWEEN_TIMESTAMP,
-                    &scan::INCREMENTAL_TO_AUTO_TAG,
-                ]) =>
+                if self.is_set(&scan::INCREMENTAL_BETWEEN)
+                    || self.is_set(&scan::INCREMENTAL_BETWEEN_TIMESTAMP)
+                    || self.is_set(&scan::INCREMENTAL_TO_AUTO_TAG) =>
             {
                 ScanMode::Incremental
             }
@@ -48,7 +45,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for another word.
     pub fn wide_timestamps_as_text(&self) -> Result<bool> {
-        Ok(self.choice(&scan::LINN_READ_WIDE_TIMESTAMPS)? == "text")
+        Ok(self.require(&scan::LINN_READ_WIDE_TIMESTAMPS)? == "text")
     }
 
     /// `scan.snapshot-id`.
@@ -56,7 +53,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn scan_snapshot_id(&self) -> Result<Option<i64>> {
-        self.long_opt(&scan::SCAN_SNAPSHOT_ID)
+        self.get(&scan::SCAN_SNAPSHOT_ID)
     }
 
     /// `scan.tag-name`.
@@ -69,7 +66,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn scan_timestamp_millis(&self) -> Result<Option<i64>> {
-        self.long_opt(&scan::SCAN_TIMESTAMP_MILLIS)
+        self.get(&scan::SCAN_TIMESTAMP_MILLIS)
     }
 
     /// `scan.timestamp`: a local date and time as text.
@@ -82,7 +79,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn scan_watermark(&self) -> Result<Option<i64>> {
-        self.long_opt(&scan::SCAN_WATERMARK)
+        self.get(&scan::SCAN_WATERMARK)
     }
 
     /// `scan.plan-auto-tag-for-read.time-retained`: for how long the snapshot of a batch read is tagged, where it is.
@@ -90,7 +87,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn scan_read_tag_time(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&scan::SCAN_PLAN_AUTO_TAG_FOR_READ_TIME_RETAINED)
+        self.get(&scan::SCAN_PLAN_AUTO_TAG_FOR_READ_TIME_RETAINED)
     }
 
     /// `scan.ignore-lost-files`.
@@ -98,7 +95,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is neither true nor false.
     pub fn scan_ignore_lost_files(&self) -> Result<bool> {
-        self.bool(&scan::SCAN_IGNORE_LOST_FILES)
+        self.is_on(&scan::SCAN_IGNORE_LOST_FILES)
     }
 
     /// `scan.ignore-corrupt-files`.
@@ -106,7 +103,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is neither true nor false.
     pub fn scan_ignore_corrupt_files(&self) -> Result<bool> {
-        self.bool(&scan::SCAN_IGNORE_CORRUPT_FILES)
+        self.is_on(&scan::SCAN_IGNORE_CORRUPT_FILES)
     }
 
     /// `scan.version`: a tag name or a snapshot id.
@@ -119,7 +116,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn scan_file_creation_millis(&self) -> Result<Option<i64>> {
-        self.long_opt(&scan::SCAN_FILE_CREATION_TIME_MILLIS)
+        self.get(&scan::SCAN_FILE_CREATION_TIME_MILLIS)
     }
 
     /// `incremental-between`: start (exclusive) and end (inclusive) as ids or tags.
@@ -137,7 +134,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn split_target_size(&self) -> Result<u64> {
-        self.memory(&scan::SOURCE_SPLIT_TARGET_SIZE)
+        self.require(&scan::SOURCE_SPLIT_TARGET_SIZE)
     }
 
     /// Bytes that opening one file counts for.
@@ -145,7 +142,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn split_open_file_cost(&self) -> Result<u64> {
-        self.memory(&scan::SOURCE_SPLIT_OPEN_FILE_COST)
+        self.require(&scan::SOURCE_SPLIT_OPEN_FILE_COST)
     }
 
     /// Whether file indexes are consulted.
@@ -153,7 +150,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn file_index_read(&self) -> Result<bool> {
-        self.bool(&index::FILE_INDEX_READ_ENABLED)
+        self.is_on(&index::FILE_INDEX_READ_ENABLED)
     }
 
     /// Size up to which a file index is embedded in the manifest.
@@ -161,7 +158,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no size.
     pub fn file_index_in_manifest_size(&self) -> Result<u64> {
-        self.memory(&index::FILE_INDEX_IN_MANIFEST_THRESHOLD)
+        self.require(&index::FILE_INDEX_IN_MANIFEST_THRESHOLD)
     }
 
     /// The `file-index.<type>.columns` options as (type, columns), in key order.

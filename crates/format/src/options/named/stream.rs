@@ -12,7 +12,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn discovery_interval(&self) -> Result<Duration> {
-        self.duration(&scan::CONTINUOUS_DISCOVERY_INTERVAL)
+        self.require(&scan::CONTINUOUS_DISCOVERY_INTERVAL)
     }
 
     /// How long a streaming read stays behind the clock.
@@ -20,7 +20,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn streaming_read_delay(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&changelog::STREAMING_READ_SNAPSHOT_DELAY)
+        self.get(&changelog::STREAMING_READ_SNAPSHOT_DELAY)
     }
 
     /// The watermark after which a streaming read ends.
@@ -28,7 +28,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn scan_bounded_watermark(&self) -> Result<Option<i64>> {
-        self.long_opt(&scan::SCAN_BOUNDED_WATERMARK)
+        self.get(&scan::SCAN_BOUNDED_WATERMARK)
     }
 
     /// `scan.creation-time-millis`.
@@ -36,7 +36,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn scan_creation_millis(&self) -> Result<Option<i64>> {
-        self.long_opt(&scan::SCAN_CREATION_TIME_MILLIS)
+        self.get(&scan::SCAN_CREATION_TIME_MILLIS)
     }
 
     /// The only bucket that is read.
@@ -44,7 +44,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number.
     pub fn scan_bucket(&self) -> Result<Option<i32>> {
-        self.int_opt(&scan::SCAN_BUCKET)
+        self.get(&scan::SCAN_BUCKET)
     }
 
     /// Whether streaming reads of a primary-key table show what overwrites replace.
@@ -52,7 +52,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn streaming_read_overwrite(&self) -> Result<bool> {
-        self.bool(&changelog::STREAMING_READ_OVERWRITE)
+        self.is_on(&changelog::STREAMING_READ_OVERWRITE)
     }
 
     /// Whether streaming reads of a table without a primary key show what overwrites add.
@@ -60,7 +60,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn streaming_read_append_overwrite(&self) -> Result<bool> {
-        self.bool(&changelog::STREAMING_READ_APPEND_OVERWRITE)
+        self.is_on(&changelog::STREAMING_READ_APPEND_OVERWRITE)
     }
 
     /// What changes between two points are read from.
@@ -81,7 +81,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn incremental_tag_to_snapshot(&self) -> Result<bool> {
-        self.bool(&scan::INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT)
+        self.is_on(&scan::INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT)
     }
 
     /// The name under which a streaming read records its progress.
@@ -102,7 +102,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn consumer_ignore_progress(&self) -> Result<bool> {
-        self.bool(&changelog::CONSUMER_IGNORE_PROGRESS)
+        self.is_on(&changelog::CONSUMER_IGNORE_PROGRESS)
     }
 
     /// Whether the audit log and the binlog show sequence numbers.
@@ -110,7 +110,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn read_sequence_numbers(&self) -> Result<bool> {
-        self.bool(&scan::TABLE_READ_SEQUENCE_NUMBER_ENABLED)
+        self.is_on(&scan::TABLE_READ_SEQUENCE_NUMBER_ENABLED)
     }
 
     /// Whether the audit log and the binlog show the snapshot of each change.
@@ -118,7 +118,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn read_snapshot_ids(&self) -> Result<bool> {
-        self.bool(&scan::LINN_READ_SNAPSHOT_ID)
+        self.is_on(&scan::LINN_READ_SNAPSHOT_ID)
     }
 
     /// Whether the audit log and the binlog show when each change was committed.
@@ -126,6 +126,6 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn read_commit_times(&self) -> Result<bool> {
-        self.bool(&scan::LINN_READ_COMMIT_TIME)
+        self.is_on(&scan::LINN_READ_COMMIT_TIME)
     }
 }

@@ -28,7 +28,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time, or none above zero.
     pub fn tag_period_duration(&self) -> Result<Option<Duration>> {
-        match self.duration_opt(&commit::TAG_CREATION_PERIOD_DURATION)? {
+        match self.get(&commit::TAG_CREATION_PERIOD_DURATION)? {
             Some(period) if period.as_millis() == 0 => {
                 Err(Error::invalid("option \"tag.creation-period-duration\" must be at least a millisecond"))
             }
@@ -49,7 +49,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn tag_delay(&self) -> Result<Duration> {
-        self.duration(&commit::TAG_CREATION_DELAY)
+        self.require(&commit::TAG_CREATION_DELAY)
     }
 
     /// Whether tags of periods without a commit are made later.
@@ -57,7 +57,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn tag_completion(&self) -> Result<bool> {
-        self.bool(&commit::TAG_AUTOMATIC_COMPLETION)
+        self.is_on(&commit::TAG_AUTOMATIC_COMPLETION)
     }
 
     /// Most tags that made themselves.
@@ -65,7 +65,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no number, or none above zero.
     pub fn tag_num_retained_max(&self) -> Result<Option<usize>> {
-        match self.int_opt(&commit::TAG_NUM_RETAINED_MAX)? {
+        match self.get(&commit::TAG_NUM_RETAINED_MAX)? {
             None => Ok(None),
             Some(max) => match usize::try_from(max) {
                 Ok(max) if max > 0 => Ok(Some(max)),
@@ -80,7 +80,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn tag_default_time_retained(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&commit::TAG_DEFAULT_TIME_RETAINED)
+        self.get(&commit::TAG_DEFAULT_TIME_RETAINED)
     }
 
     /// Whether commits remove tags whose time is over.
@@ -88,7 +88,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn tag_time_expire(&self) -> Result<bool> {
-        self.bool(&commit::TAG_TIME_EXPIRE_ENABLED)
+        self.is_on(&commit::TAG_TIME_EXPIRE_ENABLED)
     }
 
     /// Whether a file beside the tags marks each of them, for jobs that wait for it.
@@ -96,7 +96,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no switch.
     pub fn tag_success_file(&self) -> Result<bool> {
-        self.bool(&commit::TAG_CREATE_SUCCESS_FILE)
+        self.is_on(&commit::TAG_CREATE_SUCCESS_FILE)
     }
 
     /// How long a watermark may stand still before a commit without rows makes a snapshot, where set.
@@ -104,7 +104,7 @@ impl Options {
     /// # Errors
     /// `Invalid` for text that is no time.
     pub fn watermark_idle_timeout(&self) -> Result<Option<Duration>> {
-        self.duration_opt(&commit::SNAPSHOT_WATERMARK_IDLE_TIMEOUT)
+        self.get(&commit::SNAPSHOT_WATERMARK_IDLE_TIMEOUT)
     }
 
     /// The name of the tag of a batch job, where set.

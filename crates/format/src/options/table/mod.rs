@@ -4,27 +4,57 @@
 
 use super::def::{OptionDef, OptionKind};
 
+/// The type that options of a kind are read as.
+macro_rules! value {
+    (Bool) => {
+        bool
+    };
+    (Int) => {
+        i32
+    };
+    (Long) => {
+        i64
+    };
+    (Double) => {
+        f64
+    };
+    (Text) => {
+        str
+    };
+    (Memory) => {
+        $crate::options::Memory
+    };
+    (Duration) => {
+        std::time::Duration
+    };
+    (Map) => {
+        $crate::options::Pairs
+    };
+    (Choice) => {
+        $crate::options::Word
+    };
+}
+
 /// Declares options: `NAME = ("key", Kind, default, [fallback keys], immutable, "description");`.
 macro_rules! options {
-    ($($name:ident = ($key:literal, $kind:expr, $default:expr, [$($fallback:literal),*], $immutable:literal, $text:literal));* $(;)?) => {
-        #[allow(unused_imports)]
-        use super::super::def::OptionKind::*;
-        use super::super::def::OptionDef;
+    ($($name:ident = ($key:literal, $kind:ident $(($words:expr))?, $default:expr, [$($fallback:literal),*], $immutable:literal, $text:literal));* $(;)?) => {
+        use super::super::def::{OptionDef, OptionKind};
 
         $(
             #[doc = concat!("`", $key, "`: ", $text)]
-            pub const $name: OptionDef = OptionDef {
+            pub const $name: OptionDef<value!($kind)> = OptionDef {
                 key: $key,
-                kind: $kind,
+                kind: OptionKind::$kind $(($words))?,
                 default: $default,
                 fallback_keys: &[$($fallback),*],
                 immutable: $immutable,
                 description: $text,
+                value: std::marker::PhantomData,
             };
         )*
 
         /// The options of this file.
-        pub(super) const ALL: &[OptionDef] = &[$($name),*];
+        pub(super) const ALL: &[OptionDef] = &[$($name.untyped()),*];
     };
 }
 
@@ -78,6 +108,7 @@ const fn concat<const N: usize>() -> [OptionDef; N] {
         fallback_keys: &[],
         immutable: false,
         description: "",
+        value: std::marker::PhantomData,
     };
     let mut all = [BLANK; N];
     let (mut at, mut group) = (0, 0);

@@ -45,12 +45,12 @@ fn old_versions_get_the_defaults_of_their_time() {
     let text = r#"{"id":0,"fields":[{"id":0,"name":"a","type":"INT"}],"highestFieldId":0,"partitionKeys":[],"primaryKeys":[],"options":{}}"#;
     let schema = TableSchema::from_json(text.as_bytes()).unwrap();
     assert_eq!(
-        (schema.version, schema.options.get("bucket"), schema.options.get("file.format")),
+        (schema.version, schema.options.raw("bucket"), schema.options.raw("file.format")),
         (1, Some("1"), Some("orc"))
     );
     let two = text.replace("{\"id\":0,\"fields\"", "{\"version\":2,\"id\":0,\"fields\"");
     let schema = TableSchema::from_json(two.as_bytes()).unwrap();
-    assert_eq!((schema.options.get("bucket"), schema.options.get("file.format")), (None, Some("orc")));
+    assert_eq!((schema.options.raw("bucket"), schema.options.raw("file.format")), (None, Some("orc")));
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) fn changelog(schema: &TableSchema) -> Result<()> {
             "remove it",
         ));
     }
-    if options.bool(&changelog::STREAMING_READ_OVERWRITE)? {
+    if options.is_on(&changelog::STREAMING_READ_OVERWRITE)? {
         if !has_key {
             return Err(invalid(
                 "\"streaming-read-overwrite\" needs a primary key",
@@ -60,7 +60,7 @@ pub(super) fn deletion_vectors(schema: &TableSchema) -> Result<()> {
             "use changelog producer none, input or lookup",
         ));
     }
-    let clustered = options.bool(&compaction::PK_CLUSTERING_OVERRIDE)?;
+    let clustered = options.is_on(&compaction::PK_CLUSTERING_OVERRIDE)?;
     if schema.is_primary_key_table() && options.merge_engine()? == MergeEngine::FirstRow && !clustered {
         return Err(invalid("merge engine first-row deletes nothing and takes no deletion vectors", "turn them off"));
     }
@@ -84,7 +84,7 @@ pub(super) fn retention(schema: &TableSchema) -> Result<()> {
             ));
         }
     }
-    if schema.partition_keys.is_empty() && options.text(&partition::PARTITION_EXPIRATION_TIME).is_some() {
+    if schema.partition_keys.is_empty() && options.is_set(&partition::PARTITION_EXPIRATION_TIME) {
         return Err(invalid("\"partition.expiration-time\" is for tables with partitions", "remove it"));
     }
     if options.target_file_rows()? < 1 {
@@ -98,7 +98,7 @@ pub(super) fn retention(schema: &TableSchema) -> Result<()> {
         &file::READ_BATCH_SIZE,
         &file::WRITE_BATCH_SIZE,
     ] {
-        if options.int_opt(def)?.is_some_and(|value| value < 1) {
+        if options.get(def)?.is_some_and(|value| value < 1) {
             return Err(invalid(format!("option {:?} must be at least 1", def.key), "raise it"));
         }
     }
@@ -133,17 +133,17 @@ pub(super) fn columns_by_option(schema: &TableSchema) -> Result<()> {
             known_column(schema, column, &format!("file-index.{kind}.columns"))?;
         }
     }
-    if !schema.is_primary_key_table() && options.bool(&scan::TABLE_READ_SEQUENCE_NUMBER_ENABLED)? {
+    if !schema.is_primary_key_table() && options.is_on(&scan::TABLE_READ_SEQUENCE_NUMBER_ENABLED)? {
         return Err(invalid("\"table-read.sequence-number.enabled\" needs a primary key", "remove it"));
     }
-    if options.bool(&commit::MANIFEST_SORT_ENABLED)? {
+    if options.is_on(&commit::MANIFEST_SORT_ENABLED)? {
         manifest_sort(schema)?;
     }
     Ok(())
 }
 
 fn manifest_sort(schema: &TableSchema) -> Result<()> {
-    let evolving = schema.options.bool(&general::DATA_EVOLUTION_ENABLED)?;
+    let evolving = schema.options.is_on(&general::DATA_EVOLUTION_ENABLED)?;
     if !evolving && schema.partition_keys.is_empty() {
         return Err(invalid("\"manifest-sort.enabled\" needs a partitioned table", "remove it"));
     }
@@ -159,8 +159,8 @@ fn manifest_sort(schema: &TableSchema) -> Result<()> {
 /// Row ids are for append tables without buckets; BLOB columns need data evolution.
 pub(super) fn row_tracking(schema: &TableSchema) -> Result<()> {
     let options = &schema.options;
-    let tracking = options.bool(&general::ROW_TRACKING_ENABLED)?;
-    let evolving = options.bool(&general::DATA_EVOLUTION_ENABLED)?;
+    let tracking = options.is_on(&general::ROW_TRACKING_ENABLED)?;
+    let evolving = options.is_on(&general::DATA_EVOLUTION_ENABLED)?;
     if tracking && (schema.is_primary_key_table() || options.bucket()? != -1) {
         return Err(invalid(
             "\"row-tracking.enabled\" needs a table without primary key and with \"bucket\" = \"-1\"",
@@ -170,7 +170,7 @@ pub(super) fn row_tracking(schema: &TableSchema) -> Result<()> {
     if evolving && !tracking {
         return Err(invalid("\"data-evolution.enabled\" needs \"row-tracking.enabled\"", "set both"));
     }
-    if evolving && options.bool(&compaction::CLUSTERING_INCREMENTAL)? {
+    if evolving && options.is_on(&compaction::CLUSTERING_INCREMENTAL)? {
         return Err(invalid(
             "\"data-evolution.enabled\" and \"clustering.incremental\" exclude each other",
             "remove one",
@@ -192,13 +192,13 @@ pub(super) fn row_tracking(schema: &TableSchema) -> Result<()> {
 /// Clustering options fit the table.
 pub(super) fn clustering(schema: &TableSchema) -> Result<()> {
     let options = &schema.options;
-    if options.bool(&compaction::CLUSTERING_INCREMENTAL)? && schema.is_primary_key_table() {
+    if options.is_on(&compaction::CLUSTERING_INCREMENTAL)? && schema.is_primary_key_table() {
         return Err(invalid("\"clustering.incremental\" is for tables without a primary key", "remove it"));
     }
     for name in options.list(&compaction::CLUSTERING_COLUMNS) {
         known_column(schema, name, "clustering.columns")?;
     }
-    if !options.bool(&compaction::PK_CLUSTERING_OVERRIDE)? {
+    if !options.is_on(&compaction::PK_CLUSTERING_OVERRIDE)? {
         return Ok(());
     }
     let option = "pk-clustering-override";

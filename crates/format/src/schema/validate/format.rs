@@ -1,8 +1,8 @@
 //! File formats exist and hold the columns.
 
 use super::invalid;
+use crate::options::Options;
 use crate::options::table::file;
-use crate::options::{Options, parse_map};
 use crate::schema::TableSchema;
 use crate::types::Kind;
 use crate::{Error, Result};
@@ -31,8 +31,8 @@ pub(super) fn formats(schema: &TableSchema) -> Result<()> {
 }
 
 fn per_level(options: &Options) -> Result<Vec<(i32, String)>> {
-    let Some(text) = options.text(&file::FILE_FORMAT_PER_LEVEL) else { return Ok(Vec::new()) };
-    parse_map(text)?
+    let pairs = options.get(&file::FILE_FORMAT_PER_LEVEL)?.unwrap_or_default();
+    pairs
         .into_iter()
         .map(|(level, format)| match level.parse() {
             Ok(level) => Ok((level, format.to_lowercase())),

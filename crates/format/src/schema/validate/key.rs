@@ -67,7 +67,7 @@ pub(super) fn keys(schema: &TableSchema) -> Result<()> {
             }
         }
     }
-    let nullable = schema.options.bool(&key::PRIMARY_KEY_NULLABLE)?;
+    let nullable = schema.options.is_on(&key::PRIMARY_KEY_NULLABLE)?;
     if nullable && schema.primary_keys.is_empty() {
         return Err(invalid("option \"primary-key.nullable\" needs a primary key", "define one, or remove the option"));
     }

@@ -83,7 +83,7 @@ pub(super) fn engine(schema: &TableSchema) -> Result<()> {
             aggregates(schema, Some(&protected))
         }
         MergeEngine::Aggregate => {
-            let remove = schema.options.bool(&key::AGGREGATION_REMOVE_RECORD_ON_DELETE)?;
+            let remove = schema.options.is_on(&key::AGGREGATION_REMOVE_RECORD_ON_DELETE)?;
             for field in schema.fields.iter().filter(|_| remove) {
                 if schema
                     .options
@@ -141,7 +141,7 @@ fn sequence_groups(schema: &TableSchema) -> Result<HashMap<String, bool>> {
 /// Options that say what a delete does exclude each other.
 fn partial_update_deletes(schema: &TableSchema, has_groups: bool) -> Result<()> {
     let options = &schema.options;
-    let remove = options.bool(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE)?;
+    let remove = options.is_on(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE)?;
     let by_group = options.text(&key::PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP);
     let ignore = options.ignore_delete()?;
     let (delete, group) = ("partial-update.remove-record-on-delete", "partial-update.remove-record-on-sequence-group");

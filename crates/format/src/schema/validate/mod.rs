@@ -38,7 +38,7 @@ pub fn validate(schema: &TableSchema) -> Result<()> {
 fn option_values(schema: &TableSchema) -> Result<()> {
     for def in OPTIONS {
         for key in std::iter::once(&def.key).chain(def.fallback_keys) {
-            if let Some(text) = schema.options.get(key) {
+            if let Some(text) = schema.options.raw(key) {
                 check_value(def, text)?;
             }
         }

@@ -6,13 +6,21 @@ use crate::options::table::scan;
 use crate::options::{OptionDef, Options, ScanMode};
 use crate::schema::TableSchema;
 
-const TIMES: &[&OptionDef] = &[&scan::SCAN_TIMESTAMP_MILLIS, &scan::SCAN_TIMESTAMP];
-const POINTS: &[&OptionDef] =
-    &[&scan::SCAN_SNAPSHOT_ID, &scan::SCAN_TAG_NAME, &scan::SCAN_WATERMARK, &scan::SCAN_VERSION];
-const FILES: &[&OptionDef] = &[&scan::SCAN_FILE_CREATION_TIME_MILLIS];
-const CREATION: &[&OptionDef] = &[&scan::SCAN_CREATION_TIME_MILLIS];
-const BETWEEN: &[&OptionDef] =
-    &[&scan::INCREMENTAL_BETWEEN, &scan::INCREMENTAL_BETWEEN_TIMESTAMP, &scan::INCREMENTAL_TO_AUTO_TAG];
+const TIMES: &[OptionDef] = &[scan::SCAN_TIMESTAMP_MILLIS.untyped(), scan::SCAN_TIMESTAMP.untyped()];
+const SNAPSHOT: &[OptionDef] = &[scan::SCAN_SNAPSHOT_ID.untyped()];
+const POINTS: &[OptionDef] = &[
+    scan::SCAN_SNAPSHOT_ID.untyped(),
+    scan::SCAN_TAG_NAME.untyped(),
+    scan::SCAN_WATERMARK.untyped(),
+    scan::SCAN_VERSION.untyped(),
+];
+const FILES: &[OptionDef] = &[scan::SCAN_FILE_CREATION_TIME_MILLIS.untyped()];
+const CREATION: &[OptionDef] = &[scan::SCAN_CREATION_TIME_MILLIS.untyped()];
+const BETWEEN: &[OptionDef] = &[
+    scan::INCREMENTAL_BETWEEN.untyped(),
+    scan::INCREMENTAL_BETWEEN_TIMESTAMP.untyped(),
+    scan::INCREMENTAL_TO_AUTO_TAG.untyped(),
+];
 
 /// The scan mode has the one option it needs, and none of another mode.
 pub(super) fn start(schema: &TableSchema) -> Result<()> {
@@ -21,7 +29,7 @@ pub(super) fn start(schema: &TableSchema) -> Result<()> {
     let needed = match mode {
         ScanMode::FromTimestamp => TIMES,
         ScanMode::FromSnapshot => POINTS,
-        ScanMode::FromSnapshotFull => &[&scan::SCAN_SNAPSHOT_ID],
+        ScanMode::FromSnapshotFull => SNAPSHOT,
         ScanMode::FromFileCreationTime => FILES,
         ScanMode::FromCreationTimestamp => CREATION,
         ScanMode::Incremental => BETWEEN,
@@ -39,7 +47,7 @@ pub(super) fn start(schema: &TableSchema) -> Result<()> {
     stray(options, &others, needed, mode)
 }
 
-fn stray(options: &Options, others: &[&OptionDef], needed: &[&OptionDef], mode: ScanMode) -> Result<()> {
+fn stray(options: &Options, others: &[OptionDef], needed: &[OptionDef], mode: ScanMode) -> Result<()> {
     let stray = others.iter().find(|def| options.is_set(def) && !needed.contains(def));
     match stray {
         Some(def) => Err(invalid(format!("option {:?} cannot be set with scan mode {mode}", def.key), "remove it")),

@@ -25,7 +25,7 @@ impl Codec {
     /// # Errors
     /// `Unsupported` naming the codec, `Invalid` for a level that is no number.
     pub(super) fn of(write: &FileWrite) -> Result<Self> {
-        let name = write.options.get("orc.compress").unwrap_or(&write.compression);
+        let name = write.options.raw("orc.compress").unwrap_or(&write.compression);
         match name.to_ascii_lowercase().as_str() {
             "none" | "uncompressed" | "" => Ok(Self::None),
             "zstd" => Ok(Self::Zstd { level: level(write)? }),
@@ -79,6 +79,6 @@ impl Codec {
 }
 
 fn level(write: &FileWrite) -> Result<i32> {
-    let Some(text) = write.options.get(LEVEL) else { return Ok(write.zstd_level) };
+    let Some(text) = write.options.raw(LEVEL) else { return Ok(write.zstd_level) };
     text.trim().parse().map_err(|_| Error::invalid(format!("{text} is not a level of zstd")).with("option", LEVEL))
 }

@@ -70,7 +70,7 @@ impl Writer {
     /// # Errors
     /// `Unsupported` naming the column or the codec that cannot be written, before anything is.
     pub(super) fn start(write: &FileWrite, sink: Box<dyn Write + Send>) -> Result<Self> {
-        let legacy = write.options.get(LEGACY_LTZ).is_none_or(|v| !v.eq_ignore_ascii_case("false"));
+        let legacy = write.options.raw(LEGACY_LTZ).is_none_or(|v| !v.eq_ignore_ascii_case("false"));
         let shape = Shape::of(&write.fields, legacy)?;
         let columns = shape.parts.iter().map(Column::new).collect();
         let names = write.fields.iter().map(|f| f.name.clone()).collect();
@@ -159,7 +159,7 @@ fn put(sink: &mut impl Write, bytes: &[u8], written: &mut u64) -> Result<()> {
 
 fn stripe_bytes(write: &FileWrite) -> Result<usize> {
     for key in ["file.block-size", "orc.stripe.size"] {
-        if let Some(text) = write.options.get(key) {
+        if let Some(text) = write.options.raw(key) {
             let bytes = parse_memory(text).context("option", key)?;
             return usize::try_from(bytes).map_err(|_| Error::invalid("a stripe is too large").with("option", key));
         }
