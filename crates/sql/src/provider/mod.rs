@@ -11,6 +11,7 @@ mod place;
 mod pruned;
 mod reading;
 mod scan;
+mod sink;
 mod statistics;
 mod system;
 mod table;

@@ -3,9 +3,8 @@
 use linn::core::commit::CommitOutcome;
 use linn::format::options::similar_option;
 use linn::format::schema::{SchemaChange, TableSchema};
-use linn::{NewTable, Options, Result};
+use linn::{NewTable, Options, Result, committed};
 
-use super::insert::finish;
 use crate::parse::{PartitionValues, Statement};
 use crate::session::{Output, Session};
 
@@ -100,6 +99,6 @@ async fn truncate(session: &Session, table: &[String]) -> Result<Output> {
 }
 
 fn done(outcome: CommitOutcome, message: String) -> Result<Output> {
-    finish(outcome)?;
+    committed(outcome)?;
     Ok(Output::done(message))
 }

@@ -1,6 +1,5 @@
 //! INSERT INTO, INSERT OVERWRITE, CREATE TABLE AS, and writing a query's rows to a table.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int8Array, RecordBatch, StringArray, new_null_array};
@@ -8,11 +7,10 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use futures::StreamExt;
-use linn::core::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
-use linn::core::write::{Growth, TableWriter};
-use linn::format::row::BinaryRow;
+use linn::core::commit::{CommitMessage, Overwrite};
+use linn::core::write::TableWriter;
 use linn::format::types::{DataField, arrow_schema};
-use linn::{Error, ErrorKind, Identifier, NewTable, Result, ResultExt, Table};
+use linn::{Error, ErrorKind, Identifier, NewTable, Result, ResultExt, Table, commit_once, overwrite_once};
 
 use super::assign::assign;
 use super::change::{open_target, query};
@@ -72,7 +70,8 @@ impl Inserting {
             move |batch| Ok((shape(&batch.map_err(ours)?, &sources, &fields)?, None))
         });
         if let Some(partition) = overwrites {
-            return overwrite(&table, &partition, shaped.boxed()).await.context("table", table.name());
+            let written = overwrite(&table, &partition, shaped.boxed()).await.context("table", table.name())?;
+            return Ok(Output::overwrote(written, table.name()));
         }
         let written = write(&table, shaped.boxed()).await?;
         Ok(Output::wrote("Inserted", written, format!("into {}", table.name())))
@@ -212,7 +211,7 @@ fn checked(schema: SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
 }
 
 /// A batch of the columns of a table, cast to their types; a null where none is allowed is an error.
-pub(super) fn fitted<'c>(columns: impl Iterator<Item = &'c ArrayRef>, fields: &[DataField]) -> Result<RecordBatch> {
+pub(crate) fn fitted<'c>(columns: impl Iterator<Item = &'c ArrayRef>, fields: &[DataField]) -> Result<RecordBatch> {
     let schema = arrow_schema(fields)?;
     let types = fields.iter().zip(schema.fields());
     let columns = columns.zip(types).map(|(column, (field, arrow))| assign(column, field, arrow.data_type()));
@@ -221,10 +220,10 @@ pub(super) fn fitted<'c>(columns: impl Iterator<Item = &'c ArrayRef>, fields: &[
 }
 
 /// Rows of a table with their kinds (`None` means all are inserts).
-pub(super) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, Option<Int8Array>)>>;
+pub(crate) type Rows = futures::stream::BoxStream<'static, Result<(RecordBatch, Option<Int8Array>)>>;
 
 /// Writes rows and commits them once.
-pub(super) async fn write(table: &Table, rows: Rows) -> Result<u64> {
+pub(crate) async fn write(table: &Table, rows: Rows) -> Result<u64> {
     put(table, rows).await.context("table", table.name())
 }
 
@@ -232,46 +231,13 @@ async fn put(table: &Table, rows: Rows) -> Result<u64> {
     let user = table.new_user();
     let (written, writer, messages) = feed(table.batch_writer(&user).await?, rows).await?;
     // Statements are deep already.
-    Box::pin(seal(table, user, writer, messages)).await?;
+    Box::pin(commit_once(table, &user, writer, messages)).await?;
     Ok(written)
 }
 
-/// Commits what a writer has prepared, and closes it.
-pub(super) async fn seal(
-    table: &Table,
-    user: String,
-    mut writer: TableWriter,
-    messages: Vec<CommitMessage>,
-) -> Result<()> {
-    let committer = table.committer(user);
-    let mut growth = Growth::default();
-    growth.note(&messages);
-    let outcome = committer.commit(Commit::batch(messages.clone())).await?;
-    writer.settle(&outcome).await?;
-    writer.close().await?;
-    if matches!(outcome, CommitOutcome::Conflict(_)) {
-        committer.abort(&messages).await?;
-    }
-    if matches!(outcome, CommitOutcome::CompactionLost { .. }) {
-        let partitions = partitions(&messages)?;
-        committer.abort(&messages.into_iter().map(CommitMessage::compaction).collect::<Vec<_>>()).await?;
-        table.show_level_0(&partitions).await?;
-    }
-    finish(outcome)?;
-    if let Err(e) = table.enlarge(&growth).await {
-        tracing::warn!(table = table.name(), error = %e, "the rows are committed, but the number of buckets of their partitions could not be increased");
-    }
-    Ok(())
-}
-
-/// The partitions that messages change.
-fn partitions(messages: &[CommitMessage]) -> Result<Vec<BinaryRow>> {
-    let distinct: BTreeSet<Vec<u8>> = messages.iter().map(|m| m.partition.to_serialized().to_vec()).collect();
-    distinct.into_iter().map(BinaryRow::from_serialized).collect()
-}
-
-/// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so.
-async fn overwrite(table: &Table, partition: &PartitionValues, rows: Rows) -> Result<Output> {
+/// Replaces partitions: those of the spec, without one those that the rows are in, or all when the options say so. Returns the
+/// number of rows.
+pub(crate) async fn overwrite(table: &Table, partition: &PartitionValues, rows: Rows) -> Result<u64> {
     let user = table.new_user();
     let writer = match partition.is_empty() {
         true => table.batch_overwriter(&user).await?,
@@ -285,16 +251,8 @@ async fn overwrite(table: &Table, partition: &PartitionValues, rows: Rows) -> Re
     } else {
         Overwrite::Table
     };
-    let partitions = partitions(&messages)?;
-    let committer = table.committer(user);
-    let outcome = committer.overwrite(target, Commit::batch(messages.clone())).await?;
-    writer.close().await?;
-    if matches!(outcome, CommitOutcome::Conflict(_)) {
-        committer.abort(&messages).await?;
-    }
-    finish(outcome)?;
-    table.show_level_0(&partitions).await?;
-    Ok(Output::overwrote(written, table.name()))
+    Box::pin(overwrite_once(table, &user, writer, target, messages)).await?;
+    Ok(written)
 }
 
 /// Writes all rows; when that fails the writer's files go.
@@ -316,22 +274,6 @@ async fn feed(mut writer: TableWriter, mut rows: Rows) -> Result<(u64, TableWrit
                 tracing::warn!("files of a failed statement may be left over: {left}");
             }
             Err(e)
-        }
-    }
-}
-
-/// Turns how a commit ended into a result.
-pub(super) fn finish(outcome: CommitOutcome) -> Result<()> {
-    match outcome {
-        CommitOutcome::Committed(_) => Ok(()),
-        CommitOutcome::CompactionLost { why, .. } => {
-            tracing::warn!("the rows are committed, but the compaction committed with them is not: {why}");
-            Ok(())
-        }
-        CommitOutcome::Conflict(why) => Err(Error::conflict(format!("another commit came first: {why}"))
-            .with_hint("run the statement again, after doing what the reason asks for, if anything")),
-        CommitOutcome::Unknown(why) => {
-            Err(Error::unknown_outcome(why).with_hint("check the latest snapshots before running the statement again"))
         }
     }
 }

@@ -43,6 +43,7 @@ pub(crate) use call::procedures;
 pub(crate) use change::{count_keys, delete_keys};
 pub(crate) use compute::compute;
 pub(crate) use condition::condition;
+pub(crate) use insert::{fitted, overwrite, write};
 pub(crate) use query::readings;
 pub(crate) use setting::executed;
 

@@ -11,9 +11,8 @@ use futures::stream::BoxStream;
 use linn::core::commit::{Commit, CommitMessage, CommitOutcome};
 use linn::core::vector::RowDeletion;
 use linn::core::write::TableWriter;
-use linn::{Error, Result, Table};
+use linn::{Error, Result, Table, committed};
 
-use super::insert::finish;
 use crate::provider::PlacedTable;
 
 /// What becomes of some rows.
@@ -50,7 +49,7 @@ pub(super) async fn change(
     if matches!(outcome, CommitOutcome::Conflict(_)) {
         committer.abort(&messages).await?;
     }
-    finish(outcome)?;
+    committed(outcome)?;
     Ok(rows)
 }
 

@@ -16,10 +16,10 @@ use linn::core::commit::CommitMessage;
 use linn::core::write::TableWriter;
 use linn::format::options::MergeEngine;
 use linn::format::types::DataField;
-use linn::{Error, Result, ResultExt, Table};
+use linn::{Error, Result, ResultExt, Table, commit_once};
 
 use super::change::open_target;
-use super::insert::{Source, fitted, seal, sources};
+use super::insert::{Source, fitted, sources};
 use super::number::{self, Goals};
 use super::query::{Names, check, context, parse};
 use super::show::rows;
@@ -63,7 +63,7 @@ pub(super) async fn run(session: &Session, inserts: Vec<SetInsert>, options: &Ta
     let (mut total, mut words) = (0, Vec::new());
     let mut open = written.into_iter();
     while let Some(Written { table, user, writer, messages, rows }) = open.next() {
-        if let Err(e) = seal(&table, user, writer, messages).await {
+        if let Err(e) = commit_once(&table, &user, writer, messages).await {
             give_up(open).await;
             let e = e.with("table", table.name());
             return Err(if words.is_empty() { e } else { e.with("committed before", words.join(", ")) });

@@ -9,6 +9,7 @@ mod changes_rows;
 mod changes_rows_in_place;
 mod clauses_work_or_are_refused;
 mod columns_are_named_as_written;
+mod datafusion_sessions;
 mod defaults_everywhere;
 mod errors_point;
 mod files;

@@ -1,13 +1,12 @@
 //! `sys.compact`, `sys.rescale`: files written anew.
 
 use linn::core::commit::Commit;
-use linn::{Error, Result};
+use linn::{Error, Result, committed};
 
 use super::Procedure;
 use super::answer::success;
 use super::arguments::Arguments;
 use super::partition;
-use crate::run::insert::finish;
 use crate::run::show::rows;
 use crate::session::{Output, Session};
 
@@ -59,7 +58,7 @@ async fn compact(session: &Session, arguments: &Arguments) -> Result<Output> {
     let messages = table.compact(chosen.as_deref(), full).await?;
     let (before, after) =
         messages.iter().fold((0, 0), |(b, a), m| (b + m.compact_before.len(), a + m.compact_after.len()));
-    finish(table.committer(table.new_user()).commit(Commit::batch(messages)).await?)?;
+    committed(table.committer(table.new_user()).commit(Commit::batch(messages)).await?)?;
     rows(&["result"], [vec![format!("{before} files compacted into {after}")]])
 }
 
@@ -69,6 +68,6 @@ async fn rescale(session: &Session, arguments: &Arguments) -> Result<Output> {
     let table = arguments.table(session, None).await?;
     let named: Vec<&str> = ["partition", "partitions"].iter().filter_map(|name| arguments.get(name)).collect();
     let chosen = partition::chosen(session, &table, &named, arguments.get("where")).await?;
-    finish(table.rescale(&table.new_user(), buckets, chosen.as_deref()).await?)?;
+    committed(table.rescale(&table.new_user(), buckets, chosen.as_deref()).await?)?;
     success()
 }

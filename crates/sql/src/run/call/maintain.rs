@@ -275,7 +275,7 @@ async fn dropped(session: &Session, arguments: &Arguments) -> Result<Output> {
         partition_from_values(spec, &fields)?;
     }
     let committer = table.committer(table.env().ids.uuid());
-    crate::run::insert::finish(committer.drop_partitions(specs, linn::core::commit::BATCH_IDENTIFIER).await?)?;
+    linn::committed(committer.drop_partitions(specs, linn::core::commit::BATCH_IDENTIFIER).await?)?;
     success()
 }
 
