@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use linn_format::ErrorKind;
+use bytes::Bytes;
+use linn_format::{ErrorKind, SchemaId};
 
 use super::*;
 use crate::fixture::{memory, schema, table};
+use crate::seam::Storage;
 use crate::storage::{Fault, Faulty, Op};
 
 fn set(key: &str, value: &str) -> [SchemaChange; 1] {

@@ -5,20 +5,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use linn_format::file::DataFileMeta;
-use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, IndexManifestEntry};
+use linn_format::manifest::FileKind;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 use roaring::RoaringTreemap;
 
-use super::bucket::BucketVectors;
-use super::file::is_unaware;
-use crate::append;
+use super::vectors::changes;
 use crate::commit::CommitMessage;
-use crate::compact::TableFiles;
-use crate::manifest::Manifests;
 use crate::scan::Split;
 use crate::table::Table;
+use crate::vector::{self, vector_lines};
 
 /// Rows to be deleted, by their place in the files of one snapshot.
 ///
@@ -50,7 +47,7 @@ impl Table {
                 .with("table", self.name())
                 .with_hint("write retractions"));
         }
-        append::check(self)?;
+        super::check(self)?;
         Ok(RowDeletion { table: self.clone(), snapshot, buckets: BTreeMap::new() })
     }
 }
@@ -113,10 +110,10 @@ impl RowDeletion {
         let Some(failure) = failure else { return Ok(messages) };
         for message in messages {
             for line in message.index_changes.iter().filter(|line| line.kind == FileKind::Add) {
-                super::delete(&table, line).await.ok();
+                vector::delete(&table, line).await.ok();
             }
             for file in &message.new_files {
-                append::delete_file(&table, &message.partition, message.bucket, file).await.ok();
+                super::delete_file(&table, &message.partition, message.bucket, file).await.ok();
             }
         }
         Err(failure)
@@ -127,41 +124,9 @@ impl RowDeletion {
 async fn replace(table: &Table, mut change: Bucket, message: &mut CommitMessage) -> Result<()> {
     for (name, file) in change.files {
         let deleted = change.marks.remove(&name).unwrap_or_default();
-        let made = append::rewrite_without(table, &message.partition, message.bucket, &file, deleted).await?;
+        let made = super::rewrite_without(table, &message.partition, message.bucket, &file, deleted).await?;
         message.new_files.extend(made);
         message.deleted_files.push(file);
     }
     Ok(())
-}
-
-/// The lines of all deletion vectors of a snapshot.
-pub(crate) async fn vector_lines(table: &Table, snapshot: &Snapshot) -> Result<Vec<IndexManifestEntry>> {
-    let lines = Manifests::new(table).index_of(snapshot).await?;
-    Ok(lines.into_iter().filter(|l| l.kind == FileKind::Add && l.index_type == DELETION_VECTORS_INDEX).collect())
-}
-
-/// Marks rows in files of a bucket and forgets others of its files: the lines to remove and to add. `lines` are all of the
-/// table. Without buckets only the index files that hold vectors of changed files are written anew.
-pub(crate) async fn changes(
-    table: &Table,
-    lines: &[IndexManifestEntry],
-    partition: &BinaryRow,
-    bucket: i32,
-    marks: &BTreeMap<String, RoaringTreemap>,
-    gone: &[&str],
-) -> Result<Vec<IndexManifestEntry>> {
-    let unaware = is_unaware(table)?;
-    let changed = |line: &IndexManifestEntry| {
-        let mut files = line.deletion_vectors.iter().flatten().map(|vector| vector.data_file.as_str());
-        files.any(|file| marks.contains_key(file) || gone.contains(&file))
-    };
-    let touched = lines.iter().filter(|l| l.partition == *partition && l.bucket == bucket);
-    let touched = touched.filter(|line| !unaware || changed(line)).cloned().collect();
-    let mut vectors = BucketVectors::load(table, touched).await?;
-    vectors.mark(marks);
-    for file in gone {
-        vectors.remove(file);
-    }
-    let files = TableFiles { table: table.clone(), partition: partition.clone(), bucket, batch_size: 0, alone: false };
-    vectors.hand_over(&files).await
 }

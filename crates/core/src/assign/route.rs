@@ -7,12 +7,10 @@ use arrow_row::{RowConverter, SortField};
 use linn_format::datum::one_nan;
 use linn_format::hash::BucketFunction;
 use linn_format::row::{BinaryRow, rows_from_columns};
-use linn_format::schema::TableSchema;
+use linn_format::schema::{Bucketing, TableSchema};
 use linn_format::types::DataType;
 use linn_format::{Error, Result};
 use rayon::prelude::*;
-
-use crate::postpone::POSTPONED;
 
 /// Rows of one batch that belong to one bucket, in their order.
 #[derive(Debug)]
@@ -27,17 +25,13 @@ pub(crate) struct Routed {
     pub(crate) kinds: Int8Array,
 }
 
-/// Number of buckets of an append table that has none: all rows of a partition are in bucket 0. Of a table with a primary
-/// key: its keys have been given their buckets (`assign`).
-const UNAWARE: i32 = -1;
-
 /// The partitions of a table's rows, and the buckets where they follow from the rows alone.
 #[derive(Debug)]
 pub(crate) struct Router {
     partition: Columns,
     key: Columns,
     function: BucketFunction,
-    buckets: i32,
+    bucketing: Bucketing,
 }
 
 /// Some columns of a table.
@@ -93,8 +87,14 @@ impl Router {
     /// # Errors
     /// `Invalid` for a number of buckets that cannot be, and for an append table with buckets and no `bucket-key`.
     pub(crate) fn new(schema: &TableSchema) -> Result<Self> {
-        let buckets = schema.options.bucket()?;
-        if buckets < POSTPONED || buckets == 0 || buckets == POSTPONED && !schema.is_primary_key_table() {
+        let bucketing = schema.bucketing()?;
+        let buckets = bucketing.number();
+        let possible = match bucketing {
+            Bucketing::Fixed(count) => count > 0,
+            Bucketing::Unaware | Bucketing::Dynamic => true,
+            Bucketing::Postponed => schema.is_primary_key_table(),
+        };
+        if !possible {
             return Err(Error::invalid(format!("a table cannot have bucket={buckets}"))
                 .with_hint("set it to a number above 0, to -1, or for a table with a primary key to -2"));
         }
@@ -107,13 +107,18 @@ impl Router {
             partition: Columns::of(schema, schema.partition_keys.clone())?,
             key: Columns::of(schema, keys)?,
             function: BucketFunction::parse(schema.options.bucket_function_word()?)?,
-            buckets,
+            bucketing,
         })
     }
 
     /// Number of buckets; −1 for none or dynamic ones, −2 for postponed ones.
     pub(crate) fn buckets(&self) -> i32 {
-        self.buckets
+        self.bucketing.number()
+    }
+
+    /// How rows get their buckets.
+    pub(crate) fn bucketing(&self) -> Bucketing {
+        self.bucketing
     }
 
     /// Splits a batch by partition and bucket, in order of first appearance.
@@ -121,10 +126,11 @@ impl Router {
         if rows.num_rows() == 0 {
             return Ok(Vec::new());
         }
-        let buckets = match self.buckets {
-            1 | UNAWARE => vec![0; rows.num_rows()],
-            POSTPONED => vec![POSTPONED; rows.num_rows()],
-            many => self.buckets_of(rows, many)?,
+        let buckets = match self.bucketing {
+            // With dynamic buckets the keys have been given theirs.
+            Bucketing::Fixed(1) | Bucketing::Unaware | Bucketing::Dynamic => vec![0; rows.num_rows()],
+            Bucketing::Postponed => vec![Bucketing::POSTPONED; rows.num_rows()],
+            Bucketing::Fixed(many) => self.buckets_of(rows, many)?,
         };
         group(rows, kinds, &self.partitions(rows)?, &buckets)
     }

@@ -2,10 +2,8 @@
 
 use linn_format::{Error, Result};
 
-use super::SystemRows;
-use super::buckets::partition_sums;
-use super::columns::{Column, rows};
-use crate::catalog::{Catalog, Identifier};
+use super::{Catalog, Identifier};
+use crate::system::{Column, SystemRows, partition_sums, rows};
 use crate::table::Table;
 
 /// The database of the catalog's own tables.

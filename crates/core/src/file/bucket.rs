@@ -9,12 +9,11 @@ use bytes::Bytes;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::manifest::IndexManifestEntry;
 use linn_format::types::DataField;
-use linn_format::{BatchStream, Error, Result};
+use linn_format::{BatchStream, Result};
 use roaring::RoaringTreemap;
 
-use crate::merge::LeveledStream;
+use super::Positions;
 use crate::storage::IoLimit;
-use crate::vector::{BucketVectors, Positions};
 
 /// Which files a sink writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,25 +88,4 @@ pub(crate) trait Sink: Send {
 
     /// Gives everything up and deletes what was written.
     async fn abort(self: Box<Self>) -> Result<()>;
-}
-
-/// Streams the rows of a sorted run that `vectors` leave, with the level of each file, opening one file at a time.
-pub(crate) fn read_run(
-    files: Arc<dyn BucketFiles>,
-    run: Vec<Arc<DataFileMeta>>,
-    fields: Arc<[DataField]>,
-    vectors: &BucketVectors,
-) -> LeveledStream {
-    use futures::{StreamExt, TryStreamExt};
-    let run: Vec<_> = run.into_iter().map(|file| (vectors.get(&file.file_name).cloned(), file)).collect();
-    futures::stream::iter(run)
-        .then(move |(deleted, file)| {
-            let (files, fields) = (files.clone(), fields.clone());
-            async move {
-                let level = file.level;
-                Ok::<_, Error>(files.read(&file, &fields, deleted).await?.map_ok(move |batch| (batch, level)))
-            }
-        })
-        .try_flatten()
-        .boxed()
 }

@@ -9,21 +9,20 @@ use futures::StreamExt;
 use futures::channel::oneshot;
 use futures::stream::FuturesUnordered;
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
-use super::bucket::Compactor;
-use super::pick::{Choice, Reason};
-use super::plan::Step;
 use super::queue::Queue;
-use super::run::{Compacted, Task};
 use crate::append;
 use crate::commit::CommitMessage;
-use crate::maintain::worth_compacting;
-use crate::postpone::{self, POSTPONED, Waiting};
+use crate::compact::{Choice, Compacted, Compactor, Reason, Step, Task};
+use crate::partition::worth_compacting;
+use crate::scan::{Waiting, waiting};
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
+use crate::write::postpone;
 
 /// What a compaction would do in one bucket.
 #[derive(Debug, Clone)]
@@ -53,7 +52,7 @@ impl From<Waiting> for BucketPlan {
     fn from(waiting: Waiting) -> Self {
         let Waiting { partition, files } = waiting;
         let choice = Choice { output_level: 0, files, reason: Reason::Postponed };
-        Self { partition, bucket: POSTPONED, total_buckets: POSTPONED, choice, steps: Vec::new() }
+        Self { partition, bucket: Bucketing::POSTPONED, total_buckets: Bucketing::POSTPONED, choice, steps: Vec::new() }
     }
 }
 
@@ -229,11 +228,11 @@ impl Table {
 
     /// What waits for a bucket, in tables where rows do.
     async fn postponed(&self, partitions: Option<&[BinaryRow]>) -> Result<Option<Postponed>> {
-        if self.options().bucket()? != POSTPONED {
+        if self.schema().bucketing()? != Bucketing::Postponed {
             return Ok(None);
         }
         let Some(snapshot) = Snapshots::new(self).latest().await? else { return Ok(None) };
-        let waiting = postpone::waiting(self, &snapshot, partitions).await?;
+        let waiting = waiting(self, &snapshot, partitions).await?;
         let mut scan = self.scan().snapshot(Arc::clone(&snapshot)).every_level();
         if let Some(partitions) = partitions {
             scan = scan.partitions(partitions.to_vec());

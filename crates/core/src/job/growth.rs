@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use linn_format::Result;
 use linn_format::row::BinaryRow;
 
-use super::count::{Load, enlarge};
 use crate::commit::{CommitMessage, CommitOutcome};
 use crate::table::Table;
+use crate::write::postpone::{Load, enlarge};
 
 /// What one batch job has added to partitions that have buckets.
 #[derive(Debug, Default)]

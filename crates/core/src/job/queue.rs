@@ -10,9 +10,8 @@ use linn_format::manifest::IndexManifestEntry;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 
-use super::bucket::{Compactor, Settings};
-use super::dedicated::{BucketPlan, CompactJob, Due};
-use super::table::TableFiles;
+use super::compact::{BucketPlan, CompactJob, Due};
+use crate::compact::{Compactor, Settings, TableFiles};
 use crate::merge::{KeyOrder, MergeSpec};
 use crate::scan::BucketLoad;
 use crate::snapshot::Snapshots;

@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::{Error, Result};
 
-use crate::assign::DYNAMIC;
 use crate::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
-use crate::postpone::POSTPONED;
 use crate::scan::Plan;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
@@ -87,15 +86,15 @@ impl Table {
     }
 
     fn rescaled(&self, buckets: Option<i32>) -> Result<Self> {
-        let now = self.options().bucket()?;
+        let now = self.schema().bucketing()?;
         let hint = "give a number of buckets above 0";
         match buckets {
-            None if now == POSTPONED => {
+            None if now == Bucketing::Postponed => {
                 Err(Error::invalid("partitions of a table with postponed buckets have different numbers of buckets")
                     .with_hint(hint))
             }
             None => Ok(self.clone()),
-            Some(count) if count > 0 && now == DYNAMIC => {
+            Some(count) if count > 0 && matches!(now, Bucketing::Dynamic | Bucketing::Unaware) => {
                 Err(Error::invalid("the table does not have a fixed number of buckets")
                     .with_hint("leave the number out to redistribute its rows"))
             }

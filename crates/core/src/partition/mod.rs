@@ -1,5 +1,7 @@
-//! Expiry of partitions by the time in their values, or by the time of their newest file (spec: features.md B14). They are
-//! dropped by commits that overwrite them with nothing; their files go when the snapshots before expire.
+//! The partitions of a table: what their files come to, and which are past their time, by their values or by their newest file
+//! (spec: features.md B14).
+
+mod time;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +16,11 @@ use linn_format::types::{DataField, Kind};
 use linn_format::{Error, Result};
 use parking_lot::Mutex;
 
-use super::time::TimeFormat;
-use crate::commit::{BATCH_IDENTIFIER, Commit, CommitOutcome, Overwrite};
 use crate::manifest::{Manifests, Selection};
 use crate::seam::Clock;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
+use time::TimeFormat;
 
 const MILLIS_OF_DAY: i64 = 86_400_000;
 
@@ -95,7 +96,7 @@ pub async fn partitions(table: &Table) -> Result<Vec<PartitionSummary>> {
 
 /// The times of the partitions of a table: those that the options form of their values. Without a pattern it is the value of the
 /// first column that is a date or a time, as text or by its type.
-pub(super) struct Times<'t> {
+pub(crate) struct Times<'t> {
     format: TimeFormat,
     has_pattern: bool,
     fields: Vec<&'t DataField>,
@@ -104,7 +105,7 @@ pub(super) struct Times<'t> {
 }
 
 impl<'t> Times<'t> {
-    pub(super) fn of(table: &'t Table) -> Result<Self> {
+    pub(crate) fn of(table: &'t Table) -> Result<Self> {
         let options = table.options();
         let format = TimeFormat::new(options.partition_timestamp_pattern(), options.partition_timestamp_formatter())?;
         let fields = table.schema().partition_fields();
@@ -114,7 +115,7 @@ impl<'t> Times<'t> {
     }
 
     /// The local time of a partition; `None` when its values form none.
-    pub(super) fn time(&self, partition: &BinaryRow) -> Result<Option<NaiveDateTime>> {
+    pub(crate) fn time(&self, partition: &BinaryRow) -> Result<Option<NaiveDateTime>> {
         let values = partition.datums(self.fields.iter().map(|field| &field.data_type))?;
         let typed = || self.fields.iter().zip(&values).map(|(field, value)| self.of_type(field, value.as_ref()?));
         if !self.has_pattern && self.fields.first().is_some_and(|field| is_time(&field.data_type.kind)) {
@@ -237,22 +238,4 @@ fn older(table: &Table, before: i64) -> Result<impl Fn(&PartitionSummary) -> Res
         };
         Ok(time < before)
     })
-}
-
-/// Drops partitions, as many in one commit as `partition.expiration-batch-size` says.
-///
-/// # Errors
-/// `Conflict` or `UnknownOutcome` when a commit is not made for certain; what is dropped by then stays dropped.
-pub async fn drop_partitions(table: &Table, partitions: &[BinaryRow]) -> Result<()> {
-    let batch = table.options().partition_expiration_batch()?.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
-    let committer = table.committer(table.env().ids.uuid());
-    for rows in partitions.chunks(batch.unwrap_or(usize::MAX)) {
-        let commit = Commit { identifier: BATCH_IDENTIFIER, operation: Some("DELETE".to_owned()), ..Commit::default() };
-        match committer.overwrite(Overwrite::Rows(rows.to_vec()), commit).await? {
-            CommitOutcome::Committed(_) | CommitOutcome::CompactionLost { .. } => {}
-            CommitOutcome::Conflict(why) => return Err(Error::conflict(why).with("table", table.name())),
-            CommitOutcome::Unknown(why) => return Err(Error::unknown_outcome(why).with("table", table.name())),
-        }
-    }
-    Ok(())
 }

@@ -20,7 +20,7 @@ struct Candidate {
 
 /// Files by partition, bucket and name; a file that changes its level stays the same file.
 #[derive(Debug, Default)]
-pub(super) struct Candidates {
+pub(crate) struct Candidates {
     files: HashMap<Box<[u8]>, HashMap<i32, HashMap<Box<str>, Candidate>>>,
     count: usize,
     /// The name that is looked for.
@@ -28,16 +28,16 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Adds the file of an entry. One that lies where Linn cannot delete it stays.
-    pub(super) fn insert(&mut self, table: &Table, entry: &ManifestEntry) {
+    pub(crate) fn insert(&mut self, table: &Table, entry: &ManifestEntry) {
         let files = match paths(table, entry) {
             Ok(files) => files,
             Err(e) => {
@@ -52,7 +52,7 @@ impl Candidates {
     }
 
     /// Takes out the file of entry `i`: something that stays has it.
-    pub(super) fn keep(&mut self, batch: &EntryBatch, i: usize) {
+    pub(crate) fn keep(&mut self, batch: &EntryBatch, i: usize) {
         let bucket = self.files.get_mut(batch.partition(i)).and_then(|buckets| buckets.get_mut(&batch.bucket(i)));
         if let Some(bucket) = bucket {
             self.count -= usize::from(bucket.remove(batch.file_name(i).in_one(&mut self.scratch)).is_some());
@@ -60,14 +60,14 @@ impl Candidates {
     }
 
     /// Takes out what any of these entries adds.
-    pub(super) fn keep_added(&mut self, batch: &EntryBatch) {
+    pub(crate) fn keep_added(&mut self, batch: &EntryBatch) {
         for i in (0..batch.len()).filter(|i| batch.kind(*i) == FileKind::Add) {
             self.keep(batch, i);
         }
     }
 
     /// Follows a snapshot's entries in order; [`keep_there`](Self::keep_there) ends it.
-    pub(super) fn follow(&mut self, batch: &EntryBatch) {
+    pub(crate) fn follow(&mut self, batch: &EntryBatch) {
         for i in 0..batch.len() {
             let buckets = self.files.get_mut(batch.partition(i));
             let found = buckets
@@ -80,7 +80,7 @@ impl Candidates {
     }
 
     /// Takes out the files that the snapshot whose entries were followed has.
-    pub(super) fn keep_there(&mut self) {
+    pub(crate) fn keep_there(&mut self) {
         for files in self.files.values_mut().flat_map(HashMap::values_mut) {
             let before = files.len();
             files.retain(|_, candidate| !candidate.there);
@@ -89,7 +89,7 @@ impl Candidates {
     }
 
     /// Whether a manifest may tell of a candidate: by its buckets.
-    pub(super) fn may_be_in(&self, manifest: &ManifestMeta) -> bool {
+    pub(crate) fn may_be_in(&self, manifest: &ManifestMeta) -> bool {
         let (Some(min), Some(max)) = (manifest.min_bucket, manifest.max_bucket) else { return true };
         let any = |buckets: &HashMap<i32, HashMap<Box<str>, Candidate>>| {
             buckets.iter().any(|(bucket, files)| !files.is_empty() && (min..=max).contains(bucket))
@@ -98,7 +98,7 @@ impl Candidates {
     }
 
     /// The files that are left, each once, in order of their paths.
-    pub(super) fn into_files(self) -> Vec<Doomed> {
+    pub(crate) fn into_files(self) -> Vec<Doomed> {
         let buckets = self.files.into_values().flat_map(HashMap::into_values);
         let mut files: Vec<Doomed> = buckets.flat_map(HashMap::into_values).flat_map(|c| c.files).collect();
         files.sort_unstable();

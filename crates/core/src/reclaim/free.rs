@@ -7,13 +7,13 @@ use linn_format::manifest::{EntryBatch, FileKind, StatsColumns};
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, ErrorKind, Result};
 
+use super::back::brought_back;
 use super::candidates::Candidates;
 use super::gone::{Gone, Metadata, Parts};
 use super::guard::{self, Guard};
 use super::removal::{Removal, at_once};
 use crate::manifest::{Manifests, Selection};
-use crate::rollback::{RollbackPlan, brought_back};
-use crate::snapshot::{Changelogs, Snapshots};
+use crate::snapshot::Snapshots;
 use crate::table::Table;
 
 /// Which files of a snapshot may go with it.
@@ -40,7 +40,7 @@ pub async fn reclaim(table: &Table, gone: &[Arc<Snapshot>], kept: &[Arc<Snapshot
 }
 
 /// As [`reclaim`], of snapshots each with its share, and with all that stays of this branch.
-async fn freed(table: &Table, gone: &[(Arc<Snapshot>, Share)], kept: Guard) -> Result<Removal> {
+pub(crate) async fn freed(table: &Table, gone: &[(Arc<Snapshot>, Share)], kept: Guard) -> Result<Removal> {
     let mut candidates = Candidates::default();
     let reads = gone.iter().cloned().map(|(snapshot, share)| async move {
         let added = share == Share::Added;
@@ -127,52 +127,4 @@ pub(crate) async fn free_tagged(table: &Table, tagged: &Snapshot) -> Result<()> 
     let removal = reclaim(table, &[Arc::new(tagged.clone())], &kept, Share::All).await?;
     removal.sweep(table).await;
     Ok(())
-}
-
-/// What becomes free when a table goes back: the files that of everything that is there only the snapshots, changelogs and tags
-/// have which the plan takes away. They must be there still.
-///
-/// # Errors
-/// As [`reclaim`].
-pub(crate) async fn free_rolled_back(table: &Table, plan: &RollbackPlan) -> Result<Removal> {
-    let (snapshots, changelogs) = (Snapshots::new(table), Changelogs::new(table));
-    let mut gone: Vec<(Arc<Snapshot>, Share)> = Vec::new();
-    for id in &plan.snapshots {
-        let snapshot = snapshots.get(*id).await?;
-        // What it builds on has expired, so nothing else has those files.
-        if plan.expired && gone.is_empty() {
-            gone.push((Arc::clone(&snapshot), Share::All));
-        }
-        gone.push((snapshot, Share::Added));
-    }
-    for id in plan.changelogs.iter().filter(|id| !plan.snapshots.contains(id)) {
-        gone.extend(changelogs.find(*id).await?.map(|changelog| (changelog, Share::Added)));
-    }
-    let mut kept = guard::without_files(table).await?;
-    kept.as_changelog.retain(|changelog| !plan.changelogs.contains(&changelog.id));
-    kept.lists.retain(|changelog| !plan.changelogs.contains(&changelog.id));
-    kept.whole.push(Arc::clone(&plan.target));
-    for (_, tagged) in guard::tags(table).await? {
-        match plan.tags.iter().any(|(id, _)| *id == tagged.id) {
-            true if plan.snapshots.contains(&tagged.id) => {}
-            true => gone.push((tagged, Share::All)),
-            false => kept.whole.push(tagged),
-        }
-    }
-    // Content that was brought back belongs to snapshots far before as well.
-    let mut before = snapshots.list().await?;
-    before.retain(|id| *id < plan.target.id);
-    for (i, id) in before.into_iter().enumerate() {
-        match snapshots.get(id).await {
-            Ok(snapshot) if i == 0 => {
-                kept.whole.push(Arc::clone(&snapshot));
-                kept.added.push(snapshot);
-            }
-            Ok(snapshot) => kept.added.push(snapshot),
-            // It expired meanwhile.
-            Err(e) if e.kind() == ErrorKind::NotFound => {}
-            Err(e) => return Err(e),
-        }
-    }
-    freed(table, &gone, kept).await
 }

@@ -16,26 +16,26 @@ use crate::table::Table;
 
 /// Which parts of a snapshot are wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Parts {
+pub(crate) struct Parts {
     /// The files that its base and delta lists name.
-    pub(super) lists: bool,
+    pub(crate) lists: bool,
     /// The entries of its delta.
-    pub(super) delta: bool,
+    pub(crate) delta: bool,
     /// The files that its changelog list names, and the entries.
-    pub(super) changelog: bool,
+    pub(crate) changelog: bool,
     /// Index manifest and index files.
-    pub(super) index: bool,
+    pub(crate) index: bool,
 }
 
 /// A snapshot with what could be read of it.
 #[derive(Debug)]
-pub(super) struct Gone {
-    pub(super) snapshot: Arc<Snapshot>,
+pub(crate) struct Gone {
+    pub(crate) snapshot: Arc<Snapshot>,
     lists: Vec<(String, Option<i64>, Vec<ManifestMeta>)>,
     /// The entries of its delta; `None` when any of it is gone or damaged.
-    pub(super) delta: Option<Vec<Arc<EntryBatch>>>,
+    pub(crate) delta: Option<Vec<Arc<EntryBatch>>>,
     /// The entries of its changelog, as far as they are there.
-    pub(super) changelog: Vec<Arc<EntryBatch>>,
+    pub(crate) changelog: Vec<Arc<EntryBatch>>,
     index: Option<(String, Vec<IndexManifestEntry>)>,
 }
 
@@ -44,7 +44,7 @@ impl Gone {
     ///
     /// # Errors
     /// `Unavailable` when the store fails; what is gone or damaged is passed over.
-    pub(super) async fn read(table: &Table, snapshot: Arc<Snapshot>, parts: Parts) -> Result<Self> {
+    pub(crate) async fn read(table: &Table, snapshot: Arc<Snapshot>, parts: Parts) -> Result<Self> {
         let manifests = Manifests::new(table);
         let mut gone = Self { snapshot, lists: Vec::new(), delta: None, changelog: Vec::new(), index: None };
         let snapshot = Arc::clone(&gone.snapshot);
@@ -83,23 +83,23 @@ impl Gone {
 
 /// Metadata files and index files that go, each name once.
 #[derive(Debug)]
-pub(super) struct Metadata<'t> {
+pub(crate) struct Metadata<'t> {
     table: &'t Table,
     /// Names that stay, or that are here already.
     known: HashSet<String>,
-    pub(super) files: Vec<Doomed>,
+    pub(crate) files: Vec<Doomed>,
     /// Index files, which lie with the data.
-    pub(super) indexes: Vec<Doomed>,
+    pub(crate) indexes: Vec<Doomed>,
 }
 
 impl<'t> Metadata<'t> {
     /// Nothing of `kept` will be taken.
-    pub(super) fn new(table: &'t Table, kept: HashSet<String>) -> Self {
+    pub(crate) fn new(table: &'t Table, kept: HashSet<String>) -> Self {
         Self { table, known: kept, files: Vec::new(), indexes: Vec::new() }
     }
 
     /// Adds the lists of a snapshot, and what they name, that nothing that stays has.
-    pub(super) fn take_lists(&mut self, gone: &Gone) {
+    pub(crate) fn take_lists(&mut self, gone: &Gone) {
         for (name, size, manifests) in &gone.lists {
             self.file(name, size.unwrap_or(0));
             manifests.iter().for_each(|manifest| self.file(&manifest.file_name, manifest.file_size));
@@ -107,7 +107,7 @@ impl<'t> Metadata<'t> {
     }
 
     /// Adds the files of a snapshot that nothing that stays has.
-    pub(super) fn take(&mut self, gone: &Gone) {
+    pub(crate) fn take(&mut self, gone: &Gone) {
         self.take_lists(gone);
         if let Some((name, lines)) = &gone.index {
             self.file(name, 0);

@@ -14,30 +14,30 @@ use linn_format::{ErrorKind, Result, ResultExt};
 
 use super::candidates::Candidates;
 use super::removal::at_once;
-use crate::branch::is_made;
 use crate::manifest::{ListName, Manifests};
+use crate::schema::is_made;
 use crate::snapshot::{Changelogs, Snapshots, Tags};
 use crate::table::Table;
 
 /// Snapshots whose files stay.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     /// Everything that these have stays.
-    pub(super) whole: Vec<Arc<Snapshot>>,
+    pub(crate) whole: Vec<Arc<Snapshot>>,
     /// What these have added stays; the rest is in one of the others.
-    pub(super) added: Vec<Arc<Snapshot>>,
+    pub(crate) added: Vec<Arc<Snapshot>>,
     /// What is there of these stays, but nothing of it must be there: they are of branches whose making was cut off, or changelogs of
     /// what branches begin with.
-    pub(super) begun: Vec<Arc<Snapshot>>,
+    pub(crate) begun: Vec<Arc<Snapshot>>,
     /// Changelogs without files of their own: what these have added stays, as far as their lists are there, and the lists do.
-    pub(super) as_changelog: Vec<Arc<Snapshot>>,
+    pub(crate) as_changelog: Vec<Arc<Snapshot>>,
     /// Changelogs whose lists tell what goes with them: the lists stay, as far as they are there.
-    pub(super) lists: Vec<Arc<Snapshot>>,
+    pub(crate) lists: Vec<Arc<Snapshot>>,
 }
 
 impl Guard {
     /// Whether it keeps nothing.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.whole.is_empty() && self.added.is_empty() && self.begun.is_empty() && self.as_changelog.is_empty()
     }
 
@@ -45,7 +45,7 @@ impl Guard {
     ///
     /// # Errors
     /// `NotFound` or `Corrupt` with the path of a manifest that cannot be read: then nothing may be deleted.
-    pub(super) async fn spare(&self, table: &Table, candidates: &mut Candidates) -> Result<()> {
+    pub(crate) async fn spare(&self, table: &Table, candidates: &mut Candidates) -> Result<()> {
         let manifests = Manifests::new(table);
         let mut done = HashSet::new();
         for snapshot in &self.whole {
@@ -96,7 +96,7 @@ impl Guard {
     ///
     /// # Errors
     /// As [`spare`](Self::spare).
-    pub(super) async fn names(&self, table: &Table) -> Result<HashSet<String>> {
+    pub(crate) async fn names(&self, table: &Table) -> Result<HashSet<String>> {
         let mut names = HashSet::new();
         let manifests = Manifests::new(table);
         for snapshot in self.whole.iter().chain(&self.added) {
@@ -165,7 +165,7 @@ fn there<T>(result: Result<T>) -> Result<Option<T>> {
 ///
 /// # Errors
 /// `Corrupt` with the path of a list that cannot be read.
-pub(super) async fn names_that_are_there(table: &Table, changelog: &Snapshot) -> Result<HashSet<String>> {
+pub(crate) async fn names_that_are_there(table: &Table, changelog: &Snapshot) -> Result<HashSet<String>> {
     let manifests = Manifests::new(table);
     let mut names = HashSet::new();
     for list in ListName::of_data(changelog).into_iter().chain(ListName::of_changelog(changelog)) {
@@ -180,7 +180,7 @@ pub(super) async fn names_that_are_there(table: &Table, changelog: &Snapshot) ->
 ///
 /// # Errors
 /// `Corrupt` with the path of a tag that cannot be read.
-pub(super) async fn tags(table: &Table) -> Result<Vec<(String, Arc<Snapshot>)>> {
+pub(crate) async fn tags(table: &Table) -> Result<Vec<(String, Arc<Snapshot>)>> {
     let tags = Tags::new(table);
     let find = |name: String| {
         let tags = tags.clone();
@@ -197,7 +197,7 @@ pub(super) async fn tags(table: &Table) -> Result<Vec<(String, Arc<Snapshot>)>> 
 
 /// Those of the tagged snapshots, which are in order, that can have files of snapshots from `begin` to before `end`: all
 /// between them, and the last one not after `begin`.
-pub(super) fn tags_around(tagged: &[Arc<Snapshot>], begin: i64, end: i64) -> Vec<Arc<Snapshot>> {
+pub(crate) fn tags_around(tagged: &[Arc<Snapshot>], begin: i64, end: i64) -> Vec<Arc<Snapshot>> {
     let from = tagged.iter().rposition(|snapshot| snapshot.id.0 <= begin).unwrap_or(0);
     tagged.iter().skip(from).filter(|snapshot| snapshot.id.0 < end).cloned().collect()
 }
@@ -206,7 +206,7 @@ pub(super) fn tags_around(tagged: &[Arc<Snapshot>], begin: i64, end: i64) -> Vec
 ///
 /// # Errors
 /// `Unavailable` when the store cannot be listed.
-pub(super) async fn other_branches(table: &Table) -> Result<Vec<Table>> {
+pub(crate) async fn other_branches(table: &Table) -> Result<Vec<Table>> {
     let entries = table.storage().list(&format!("{}/branch", table.path())).await?;
     let names = entries.iter().filter(|entry| entry.is_dir());
     let names = names.filter_map(|entry| entry.path.trim_end_matches('/').rsplit('/').next()?.strip_prefix("branch-"));
@@ -222,7 +222,7 @@ pub(super) async fn other_branches(table: &Table) -> Result<Vec<Table>> {
 ///
 /// # Errors
 /// `Corrupt` with the path of what cannot be read.
-pub(super) async fn of_branches(table: &Table) -> Result<Guard> {
+pub(crate) async fn of_branches(table: &Table) -> Result<Guard> {
     of_new_branches(table, &HashSet::new()).await.map(|(guard, _)| guard)
 }
 
@@ -230,7 +230,7 @@ pub(super) async fn of_branches(table: &Table) -> Result<Guard> {
 ///
 /// # Errors
 /// As [`of_branches`].
-pub(super) async fn of_new_branches(table: &Table, known: &HashSet<String>) -> Result<(Guard, HashSet<String>)> {
+pub(crate) async fn of_new_branches(table: &Table, known: &HashSet<String>) -> Result<(Guard, HashSet<String>)> {
     let (mut guard, mut names) = (Guard::default(), HashSet::new());
     for branch in other_branches(table).await? {
         let name = branch.branch().unwrap_or_default().to_owned();
@@ -280,7 +280,7 @@ pub(super) async fn of_new_branches(table: &Table, known: &HashSet<String>) -> R
 ///
 /// # Errors
 /// `Corrupt` with the path of a changelog that cannot be read.
-pub(super) async fn without_files(table: &Table) -> Result<Guard> {
+pub(crate) async fn without_files(table: &Table) -> Result<Guard> {
     let (mut guard, changelogs) = (Guard::default(), Changelogs::new(table));
     if table.options().changelog_producer()? != ChangelogProducer::None {
         return Ok(guard);

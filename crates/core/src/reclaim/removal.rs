@@ -21,7 +21,7 @@ pub struct Doomed {
 }
 
 impl Doomed {
-    pub(super) fn new(path: String, bytes: i64) -> Self {
+    pub(crate) fn new(path: String, bytes: i64) -> Self {
         Self { path, bytes: u64::try_from(bytes).unwrap_or(0) }
     }
 }
@@ -81,14 +81,14 @@ impl Removal {
 ///
 /// # Errors
 /// `Invalid` for a value that is no number.
-pub(super) fn at_once(table: &Table) -> Result<usize> {
+pub(crate) fn at_once(table: &Table) -> Result<usize> {
     let set = table.options().file_operation_threads()?;
     let threads = table.env().spawn.parallelism(Pool::Work);
     Ok(set.filter(|n| *n > 0).and_then(|n| usize::try_from(n).ok()).unwrap_or(threads).max(1))
 }
 
 /// Deletes files, several at once. How many could not be deleted.
-pub(super) async fn delete_all(table: &Table, files: &[Doomed]) -> u64 {
+pub(crate) async fn delete_all(table: &Table, files: &[Doomed]) -> u64 {
     let at_once = at_once(table).unwrap_or(1);
     let delete = |file: Doomed| async move {
         match table.storage().delete(&file.path).await {
@@ -104,7 +104,7 @@ pub(super) async fn delete_all(table: &Table, files: &[Doomed]) -> u64 {
 }
 
 /// Deletes the folders of buckets and partitions that these files were in, as far as they are empty.
-pub(super) async fn clean_folders<'p>(table: &Table, files: impl Iterator<Item = &'p str>) {
+pub(crate) async fn clean_folders<'p>(table: &Table, files: impl Iterator<Item = &'p str>) {
     let root = table.data_root();
     let inside = |folder: &str| folder.strip_prefix(&root).is_some_and(|rest| rest.starts_with('/'));
     let parent = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned()).filter(|f| inside(f));

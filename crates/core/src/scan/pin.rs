@@ -3,9 +3,8 @@
 use linn_format::options::{Options, ScanMode};
 use linn_format::{Result, SnapshotId};
 
-use super::travel::KEYS;
-use super::{History, Since, Snapshots};
 use crate::schema::Schemas;
+use crate::snapshot::{History, KEYS, Since, Snapshots};
 use crate::table::Table;
 
 impl Table {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use linn_format::Result;
 use linn_format::snapshot::Snapshot;
 
-use super::{Retained, TagOf};
+use crate::snapshot::{Retained, TagOf};
 use crate::table::Table;
 
 /// How the names of these tags begin.

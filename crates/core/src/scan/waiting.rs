@@ -6,11 +6,10 @@ use std::sync::Arc;
 use linn_format::file::DataFileMeta;
 use linn_format::manifest::{EntryBatch, StatsColumns};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
-use super::POSTPONED;
-use super::count::Load;
 use crate::manifest::{Manifests, Selection};
 use crate::table::Table;
 
@@ -28,11 +27,6 @@ impl Waiting {
         files.sort_by_key(|file| file.creation_time);
         Self { partition, files }
     }
-
-    pub(super) fn load(&self) -> Load {
-        let sum = |of: fn(&DataFileMeta) -> i64| self.files.iter().map(|file| of(file).unsigned_abs()).sum();
-        Load { rows: sum(|file| file.row_count), bytes: sum(|file| file.file_size) }
-    }
 }
 
 /// What waits at a snapshot, in all or some partitions. Files come in the order of the commits, which plans do not keep.
@@ -43,8 +37,9 @@ pub(crate) async fn waiting(
 ) -> Result<Vec<Waiting>> {
     let manifests = Manifests::new(table);
     let mut metas = manifests.of_snapshot(snapshot).await?;
-    metas.retain(|meta| meta.min_bucket.is_none_or(|min| min <= POSTPONED));
-    let select = |batch: Arc<EntryBatch>| async move { Ok(Selection::of(&batch, |i| batch.bucket(i) == POSTPONED)) };
+    metas.retain(|meta| meta.min_bucket.is_none_or(|min| min <= Bucketing::POSTPONED));
+    let select =
+        |batch: Arc<EntryBatch>| async move { Ok(Selection::of(&batch, |i| batch.bucket(i) == Bucketing::POSTPONED)) };
     let live = manifests.live(metas, StatsColumns::All, select).await?;
     let mut found: Vec<(BinaryRow, Vec<Arc<DataFileMeta>>)> = Vec::new();
     let mut places: HashMap<BinaryRow, usize> = HashMap::new();
@@ -73,7 +68,7 @@ pub(crate) async fn known_counts(table: &Table, snapshot: &Snapshot) -> Result<H
     let manifests = Manifests::new(table);
     let metas = manifests.of_snapshot(snapshot).await?;
     let select = |batch: Arc<EntryBatch>| async move {
-        Ok(Selection::of(&batch, |i| batch.bucket(i) != POSTPONED && batch.total_buckets(i) > 0))
+        Ok(Selection::of(&batch, |i| batch.bucket(i) != Bucketing::POSTPONED && batch.total_buckets(i) > 0))
     };
     let files = manifests.live(metas, StatsColumns::Keys, select).await?;
     let mut counts: HashMap<BinaryRow, i32> = HashMap::new();

@@ -8,7 +8,7 @@ use linn_format::{Error, Result};
 
 /// How often tags make themselves, and how they are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Period {
+pub(crate) struct Period {
     length: TimeDelta,
     pattern: &'static str,
     /// Names are of days; what follows a blank in one is not looked at.
@@ -24,7 +24,7 @@ const MINUTE: &str = "%Y%m%d%H%M";
 
 impl Period {
     /// What the options ask for.
-    pub(super) fn of(options: &Options) -> Result<Self> {
+    pub(crate) fn of(options: &Options) -> Result<Self> {
         let formatter = options.tag_formatter()?;
         let period = match (options.tag_period_duration()?, options.tag_period()?) {
             (Some(length), _) => {
@@ -54,7 +54,7 @@ impl Period {
     }
 
     /// The period that ended last at `time`: its beginning.
-    pub(super) fn before(&self, time: NaiveDateTime) -> Option<NaiveDateTime> {
+    pub(crate) fn before(&self, time: NaiveDateTime) -> Option<NaiveDateTime> {
         let millis = time.and_utc().timestamp_millis();
         let length = self.length.num_milliseconds();
         let begin = chrono::DateTime::from_timestamp_millis(millis - millis % length)?;
@@ -62,17 +62,17 @@ impl Period {
     }
 
     /// The period after that which begins at `time`.
-    pub(super) fn next(&self, time: NaiveDateTime) -> Option<NaiveDateTime> {
+    pub(crate) fn next(&self, time: NaiveDateTime) -> Option<NaiveDateTime> {
         time.checked_add_signed(self.length)
     }
 
     /// The name of the tag of a period.
-    pub(super) fn name(&self, time: NaiveDateTime) -> String {
+    pub(crate) fn name(&self, time: NaiveDateTime) -> String {
         time.format(self.pattern).to_string()
     }
 
     /// The period that a tag is named after; `None` for names that are not of periods.
-    pub(super) fn parse(&self, name: &str) -> Option<NaiveDateTime> {
+    pub(crate) fn parse(&self, name: &str) -> Option<NaiveDateTime> {
         let name = if self.daily { name.split(' ').next()? } else { name };
         // The pattern's digits all have their full width.
         let length = self.pattern.chars().fold(0, |length, c| match c {

@@ -9,7 +9,7 @@ use chrono::NaiveDateTime;
 use linn_format::snapshot::{Snapshot, SuccessFile, Tag};
 use linn_format::{Error, ErrorKind, Result, ResultExt, SnapshotId};
 
-use crate::maintain::mark;
+use super::mark::mark;
 use crate::seam::Storage;
 use crate::table::Table;
 
@@ -219,7 +219,7 @@ impl Tags {
 }
 
 /// The wall clock of this machine.
-pub(super) fn local_time(table: &Table) -> Option<NaiveDateTime> {
+pub(crate) fn local_time(table: &Table) -> Option<NaiveDateTime> {
     let clock = &table.env().clock;
     let millis = clock.local_millis(clock.now_millis());
     chrono::DateTime::from_timestamp_millis(millis).map(|time| time.naive_utc())

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use linn_format::Result;
 use linn_format::file::PartCounts;
 
+use super::Table;
 use crate::seam::{Entry, Storage, StorageWriter};
-use crate::table::Table;
 
 /// A number that many tasks add to.
 #[derive(Debug, Default)]

@@ -45,19 +45,19 @@ impl ManifestCache {
         }
     }
 
-    pub(super) fn put(&self, path: &str, stats: StatsColumns, batch: Arc<EntryBatch>) {
+    pub(crate) fn put(&self, path: &str, stats: StatsColumns, batch: Arc<EntryBatch>) {
         self.entries.insert((path.to_owned(), stats), batch);
     }
 
     /// Drops a manifest that is not what it should be.
-    pub(super) fn forget(&self, path: &str) {
+    pub(crate) fn forget(&self, path: &str) {
         for stats in [StatsColumns::All, StatsColumns::Keys] {
             self.entries.invalidate(&(path.to_owned(), stats));
         }
     }
 
     /// A manifest list.
-    pub(super) fn list(&self, path: &str) -> Option<Arc<Vec<ManifestMeta>>> {
+    pub(crate) fn list(&self, path: &str) -> Option<Arc<Vec<ManifestMeta>>> {
         let mut lists = self.lists.lock();
         let at = lists.iter().position(|(of, _)| of == path)?;
         let used = lists.remove(at)?;

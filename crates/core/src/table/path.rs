@@ -3,10 +3,10 @@
 use linn_format::manifest::IndexManifestEntry;
 use linn_format::partition::{partition_name, partition_path};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::{Error, Result};
 
 use super::Table;
-use crate::postpone::POSTPONED;
 
 impl Table {
     /// Where the branch keeps its schemas, snapshots, tags, changelogs and consumers. Data, manifests, indexes and
@@ -92,7 +92,7 @@ impl Table {
             path = format!("{path}/{}", self.partition_folders(partition)?);
         }
         Ok(match bucket {
-            POSTPONED => format!("{path}/bucket-postpone"),
+            Bucketing::POSTPONED => format!("{path}/bucket-postpone"),
             other => format!("{path}/bucket-{other}"),
         })
     }

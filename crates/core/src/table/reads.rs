@@ -1,16 +1,15 @@
 //! What a statement has read of the tables that it writes (decision 0019). A table handle that notes reads hands them to its
 //! commits, which are ruled out by what others have committed since.
 
+use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use linn_format::Result;
 use linn_format::snapshot::Snapshot;
 use parking_lot::Mutex;
 
-use super::settings::Settings;
-use crate::scan::Scan;
-use crate::snapshot::travels;
-use crate::table::Table;
+use super::Table;
 
 /// The reads of one statement. Clones are one.
 #[derive(Debug, Clone, Default)]
@@ -25,25 +24,38 @@ struct Inner {
     lost: Option<Table>,
 }
 
+/// A planned read, as far as commits ask about it.
+#[async_trait]
+pub(crate) trait NotedScan: Send + Sync + fmt::Debug {
+    /// Whether it is a read of this table's branch.
+    fn is_of(&self, table: &Table) -> bool;
+
+    /// Whether the snapshot's own changes may be of rows that were read.
+    ///
+    /// # Errors
+    /// `Corrupt` or `NotFound` for metadata that cannot be read, `Unavailable` when the store fails.
+    async fn is_touched_by(&self, snapshot: &Snapshot) -> Result<bool>;
+}
+
 /// One read of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Noted {
-    /// What was planned; its table notes nothing.
-    pub(crate) scan: Scan,
+    /// What was planned.
+    pub(crate) scan: Arc<dyn NotedScan>,
     /// The snapshot that was read; `None` when the table was empty.
     pub(crate) snapshot: Option<Arc<Snapshot>>,
 }
 
 impl Reads {
     /// Notes a read.
-    pub(crate) fn note(&self, scan: Scan, snapshot: Option<Arc<Snapshot>>) {
+    pub(crate) fn note(&self, scan: Arc<dyn NotedScan>, snapshot: Option<Arc<Snapshot>>) {
         self.0.lock().noted.push(Noted { scan, snapshot });
     }
 
     /// The reads of a table that its commit has to be held against.
     pub(crate) fn of(&self, table: &Table) -> Vec<Noted> {
         let inner = self.0.lock();
-        let same = |noted: &&Noted| noted.scan.reads(table);
+        let same = |noted: &&Noted| noted.scan.is_of(table);
         if inner.committed { Vec::new() } else { inner.noted.iter().filter(same).cloned().collect() }
     }
 
@@ -64,37 +76,8 @@ impl Reads {
         inner.lost.is_some() && !inner.committed
     }
 
-    /// Waits before a statement whose commit was ruled out `tries` times is run again; false when `commit.max-retries` says that
-    /// it is not.
-    ///
-    /// # Errors
-    /// `Invalid` for bad option values.
-    pub async fn wait(&self, tries: u32) -> Result<bool> {
-        let Some(table) = self.0.lock().lost.clone() else { return Ok(false) };
-        let settings = Settings::of(&table)?;
-        if tries > settings.max_retries {
-            return Ok(false);
-        }
-        let env = table.env();
-        env.clock.sleep(settings.wait(tries.saturating_sub(1), env.ids.jitter())).await;
-        Ok(true)
-    }
-}
-
-impl Table {
-    /// The same table, whose batch reads of the present are noted in `reads`, and whose next commit of rows is a conflict when
-    /// others have changed since what was read, as far as `linn.isolation-level` asks for it. Reads include what was
-    /// committed and waits for its compaction. A table whose options travel in time stays as it is.
-    ///
-    /// # Errors
-    /// `Invalid` for bad option values.
-    pub fn noting(&self, reads: &Reads) -> Result<Self> {
-        if travels(self.options())? {
-            return Ok(self.clone());
-        }
-        let merged = [("deletion-vectors.merge-on-read", "true")].into_iter().collect();
-        let vectors = self.schema().is_primary_key_table() && self.options().deletion_vectors_enabled()?;
-        let table = if vectors { self.with_options(&merged)? } else { self.clone() };
-        Ok(table.with_reads(Some(reads.clone())))
+    /// The table whose commit was ruled out.
+    pub(crate) fn lost(&self) -> Option<Table> {
+        self.0.lock().lost.clone()
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use arrow_ipc::CompressionType;
-use linn_format::options::{ChangelogProducer, Options};
+use linn_format::options::ChangelogProducer;
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
 use crate::compact;
 use crate::merge::{KeyOrder, MergeSpec, Ranks, Retractions, View};
 use crate::seam::Env;
+use crate::spill::spill_compression;
 
 /// Everything the writers of the buckets of one table share.
 pub(crate) struct Settings {
@@ -89,18 +90,5 @@ impl Settings {
     /// not spilled, as a spill holds it merged.
     pub(crate) fn may_spill(&self, spills: usize, bytes: u64) -> bool {
         self.spillable && !self.input_changelog && spills < self.max_spills && bytes < self.max_spill_bytes
-    }
-}
-
-/// `spill-compression`: the codec of spill files, `None` for none.
-///
-/// # Errors
-/// `Invalid` for a codec that is not known.
-pub(crate) fn spill_compression(options: &Options) -> Result<Option<CompressionType>> {
-    match options.get("spill-compression").map(|c| c.trim().to_ascii_lowercase()).as_deref() {
-        None | Some("zstd") => Ok(Some(CompressionType::ZSTD)),
-        Some("lz4" | "lzo") => Ok(Some(CompressionType::LZ4_FRAME)),
-        Some("none") => Ok(None),
-        Some(other) => Err(Error::invalid(format!("spill-compression {other} is not known"))),
     }
 }

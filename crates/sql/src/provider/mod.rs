@@ -18,8 +18,9 @@ mod table;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
+use linn::core::catalog::GLOBAL;
 use linn::core::commit::Reads;
-use linn::core::system::{GLOBAL, Log, READ_OPTIMIZED, ROW_TRACKING};
+use linn::core::system::{Log, READ_OPTIMIZED, ROW_TRACKING};
 use linn::{Catalog, Identifier, Options, Result, Table};
 
 pub(crate) use partition::over_rows;

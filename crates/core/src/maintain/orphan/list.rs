@@ -6,8 +6,7 @@ use std::collections::{HashMap, VecDeque};
 use futures::{StreamExt, TryStreamExt};
 use linn_format::Result;
 
-use super::super::guard::other_branches;
-use super::super::removal::{Doomed, at_once};
+use crate::reclaim::{Doomed, at_once, guard::other_branches};
 use crate::seam::Entry;
 use crate::table::Table;
 

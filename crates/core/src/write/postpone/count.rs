@@ -5,16 +5,16 @@ use linn_format::{Error, Result};
 
 /// What there is to place in a partition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Load {
+pub(crate) struct Load {
     /// Rows in the waiting files.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
     /// Their bytes.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Who places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(crate) enum By {
     /// A compaction.
     Compaction,
     /// A batch job that places its own rows: rounded up to a power of two, so that a partition written in parts of
@@ -26,7 +26,7 @@ pub(super) enum By {
 ///
 /// # Errors
 /// `Invalid` for bad option values, or when there would be too many buckets.
-pub(super) fn choose(options: &Options, load: Load, by: By) -> Result<i32> {
+pub(crate) fn choose(options: &Options, load: Load, by: By) -> Result<i32> {
     if let Some(count) = options.postpone_default_bucket_num()? {
         return Ok(count);
     }
@@ -49,7 +49,7 @@ pub(super) fn choose(options: &Options, load: Load, by: By) -> Result<i32> {
 ///
 /// # Errors
 /// `Invalid` for bad option values.
-pub(super) fn enlarge(options: &Options, load: Load, count: i32) -> Result<Option<i32>> {
+pub(crate) fn enlarge(options: &Options, load: Load, count: i32) -> Result<Option<i32>> {
     let needed = needed(options, load)?;
     let borne = u64::from(count.unsigned_abs()).saturating_mul(options.postpone_rescale_load_factor()?);
     let larger = i32::try_from(rounded(needed, options.postpone_max_fixed_buckets()?)).unwrap_or(i32::MAX);

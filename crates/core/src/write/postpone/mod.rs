@@ -6,16 +6,10 @@
 
 mod count;
 mod fold;
-mod growth;
 mod place;
-mod waiting;
 
 #[cfg(test)]
 mod tests;
 
-pub use growth::Growth;
+pub(crate) use count::{Load, enlarge};
 pub(crate) use place::{compact, place_staged};
-pub(crate) use waiting::{Waiting, known_counts, waiting};
-
-/// The bucket of rows that wait.
-pub(crate) const POSTPONED: i32 = -2;

@@ -6,20 +6,22 @@ use arrow_array::Int8Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int8Type;
 use futures::StreamExt;
+use linn_format::file::DataFileMeta;
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
-use super::POSTPONED;
-use super::count::{By, choose};
+use super::count::{By, Load, choose};
 use super::fold::fold;
-use super::waiting::{Waiting, known_counts};
 use crate::append::delete_file;
 use crate::commit::CommitMessage;
 use crate::file::{FileQuery, read_file};
 use crate::merge::key_value_fields;
+use crate::scan::{Waiting, known_counts};
+use crate::spill::MemoryBudget;
 use crate::table::Table;
-use crate::write::{MemoryBudget, TableWriter};
+use crate::write::TableWriter;
 
 /// Rows in a batch.
 const BATCH: usize = 8192;
@@ -44,7 +46,7 @@ pub(crate) async fn compact(
         let made = async {
             let count = match known.get(&waiting.partition) {
                 Some(count) => *count,
-                None => choose(table.options(), waiting.load(), By::Compaction)?,
+                None => choose(table.options(), load(&waiting), By::Compaction)?,
             };
             let real = real(table, count, &[("write-only", "false")])?;
             let mut writer = real.writer_within(&user, budget.clone())?;
@@ -62,7 +64,7 @@ pub(crate) async fn compact(
                     }
                     messages.push(folded.message);
                 }
-                let mut emptied = CommitMessage::new(waiting.partition, POSTPONED, POSTPONED);
+                let mut emptied = CommitMessage::new(waiting.partition, Bucketing::POSTPONED, Bucketing::POSTPONED);
                 emptied.compact_before = waiting.files;
                 messages.push(emptied);
             }
@@ -92,7 +94,7 @@ pub(crate) async fn place_staged(
     let mut messages = Vec::new();
     for waiting in &staged {
         let made = async {
-            let real = real(table, choose(table.options(), waiting.load(), By::Batch)?, &[])?;
+            let real = real(table, choose(table.options(), load(&waiting), By::Batch)?, &[])?;
             let mut writer = match restore {
                 true => real.writer_within(user, budget.clone())?,
                 false => real.overwriter(user)?,
@@ -110,7 +112,7 @@ pub(crate) async fn place_staged(
     }
     for waiting in staged {
         for file in waiting.files {
-            delete_file(table, &waiting.partition, POSTPONED, &file).await.ok();
+            delete_file(table, &waiting.partition, Bucketing::POSTPONED, &file).await.ok();
         }
     }
     Ok(messages)
@@ -134,7 +136,7 @@ async fn replay(
     let columns: Vec<usize> = (0..table.schema().fields.len()).collect();
     let query = FileQuery::all(key_value_fields(&table.schema().fields), BATCH);
     for file in &waiting.files {
-        let mut batches = read_file(table, &waiting.partition, POSTPONED, file, None, query.clone()).await?;
+        let mut batches = read_file(table, &waiting.partition, Bucketing::POSTPONED, file, None, query.clone()).await?;
         while let Some(batch) = batches.next().await {
             let batch = batch?;
             let kinds = batch.columns().get(columns.len() + 1).and_then(|c| c.as_primitive_opt::<Int8Type>());
@@ -157,4 +159,10 @@ async fn finish(writer: TableWriter, placed: Result<Vec<CommitMessage>>) -> Resu
     let placed = placed?;
     closed?;
     Ok(placed)
+}
+
+/// What the rows that wait in a partition come to.
+fn load(waiting: &Waiting) -> Load {
+    let sum = |of: fn(&DataFileMeta) -> i64| waiting.files.iter().map(|file| of(file).unsigned_abs()).sum();
+    Load { rows: sum(|file| file.row_count), bytes: sum(|file| file.file_size) }
 }

@@ -10,12 +10,13 @@ use linn_format::ErrorKind;
 use linn_format::datum::Datum;
 use linn_format::predicate::{CompareOp, Predicate};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::snapshot::CommitKind;
 
-use super::Growth;
 use crate::commit::{Commit, CommitMessage, CommitOutcome, Overwrite};
 use crate::compact::Reason;
 use crate::fixture::{block_on, keyed_rows, memory, row, schema, table};
+use crate::job::Growth;
 use crate::scan::Split;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
@@ -251,7 +252,7 @@ fn a_batch_job_places_its_rows_at_once() {
         let now = buckets(&table).await;
         assert!(now[&key(0)].iter().all(|(_, count)| *count == 4) && now[&key(1)].iter().all(|(_, count)| *count == 1));
         // Waiting files were only on the way.
-        let files = table.storage().list(&table.bucket_path(&row(&[0]), super::POSTPONED).unwrap()).await.unwrap();
+        let files = table.storage().list(&table.bucket_path(&row(&[0]), Bucketing::POSTPONED).unwrap()).await.unwrap();
         assert!(files.is_empty(), "{files:?}");
         let over = feed(table.batch_overwriter("over").await.unwrap(), &[1, 3], "c").await;
         let outcome = table.committer("over").overwrite(Overwrite::Dynamic, Commit::batch(over)).await.unwrap();
