@@ -94,7 +94,7 @@ pub(crate) async fn place_staged(
     let mut messages = Vec::new();
     for waiting in &staged {
         let made = async {
-            let real = real(table, choose(table.options(), load(&waiting), By::Batch)?, &[])?;
+            let real = real(table, choose(table.options(), load(waiting), By::Batch)?, &[])?;
             let mut writer = match restore {
                 true => real.writer_within(user, budget.clone())?,
                 false => real.overwriter(user)?,
