@@ -11,6 +11,7 @@ use linn_sql::Session;
 use crate::args::{Global, OutputFormat};
 use crate::config::{Config, key_value};
 use crate::output::{Style, set_view};
+use crate::post::HttpPost;
 use crate::progress::Progress;
 use crate::say::caution;
 
@@ -70,7 +71,8 @@ impl Context {
             options.set(key, value);
         }
         let storage = open(warehouse, &options).context("warehouse", warehouse)?;
-        Ok(Arc::new(FilesystemCatalog::new(Env::system(storage)?, options)))
+        let env = Env { post: Arc::new(HttpPost::default()), ..Env::system(storage)? };
+        Ok(Arc::new(FilesystemCatalog::new(env, options)))
     }
 
     /// Where tables are.

@@ -8,6 +8,7 @@ mod error;
 mod import;
 mod interrupt;
 mod output;
+mod post;
 mod progress;
 mod repl;
 mod say;
@@ -54,7 +55,7 @@ fn run(cli: args::Cli) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("cannot start the program's threads")?;
-    let done = runtime.block_on(command::run(cli));
+    let done = runtime.block_on(command::run(cli, repl::sql));
     // A thread may still wait for input that nobody wants any more.
     runtime.shutdown_background();
     Ok(done?)

@@ -29,13 +29,7 @@ pub(crate) fn memory() -> Arc<Memory> {
 }
 
 pub(crate) fn env(storage: Arc<dyn Storage>, seed: u64) -> Env {
-    Env {
-        storage,
-        clock: clock(),
-        ids: Arc::new(SeededIds::new(seed)),
-        spawn: Arc::new(LocalSpawn),
-        spill_dir: std::env::temp_dir(),
-    }
+    Env::new(storage, clock(), Arc::new(SeededIds::new(seed)), Arc::new(LocalSpawn), std::env::temp_dir())
 }
 
 /// `p INT` (when partitioned), `k INT` (key when there is one), `v STRING`.

@@ -1,8 +1,8 @@
 //! A table and its life: storage, snapshots, commits, the merge tree, reading, maintenance.
 //!
-//! Effects come in through four seams only ([`Storage`], [`Clock`], [`Ids`], [`Spawn`]), so that a whole history can be
-//! replayed in one thread.
+//! Effects come in through the seams of [`Env`] only, so that a whole history can be replayed in one thread.
 
+mod alter;
 pub mod analyze;
 pub mod append;
 mod assign;
@@ -14,18 +14,21 @@ pub mod file;
 #[cfg(test)]
 mod fixture;
 pub mod invariants;
+pub mod job;
 mod lookup;
 pub mod maintain;
 pub mod manifest;
 pub mod merge;
-mod postpone;
+mod open;
+mod partition;
 pub mod read;
-mod rescale;
+mod reclaim;
 pub mod rollback;
 pub mod scan;
 pub mod schema;
 pub mod seam;
 pub mod snapshot;
+mod spill;
 pub mod storage;
 pub mod stream;
 pub mod system;

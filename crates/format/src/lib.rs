@@ -9,6 +9,7 @@ mod error;
 mod fixture;
 mod ids;
 mod json;
+mod murmur;
 
 pub mod cast;
 pub mod datum;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use linn_core::commit::Overwrite;
-use linn_core::write::{Growth, TableWriter};
+use linn_core::job::Growth;
+use linn_core::write::TableWriter;
 use linn_core::{Commit, CommitMessage, CommitOutcome, Table};
 use linn_format::row::BinaryRow;
 use linn_format::{Error, Result, SnapshotId};

@@ -1,29 +1,6 @@
-//! Names: how they are written, and those of functions and procedures, for those who complete or list them.
-
-use crate::run;
-use crate::session::Session;
+//! Names: how they are written.
 
 /// A name as SQL takes it, whatever is in it: in double quotes.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-impl Session {
-    /// All functions: scalar, aggregate and window ones, in order.
-    pub fn functions(&self) -> Vec<String> {
-        let state = self.context().state();
-        let mut names: Vec<String> = state.scalar_functions().keys().cloned().collect();
-        names.extend(state.aggregate_functions().keys().cloned());
-        names.extend(state.window_functions().keys().cloned());
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
-
-    /// All procedures of `CALL sys.…`, without `sys.`, in order.
-    pub fn procedures(&self) -> Vec<String> {
-        let mut names: Vec<String> = run::procedures().map(str::to_owned).collect();
-        names.sort_unstable();
-        names
-    }
 }

@@ -1,5 +1,8 @@
 //! A warehouse in anybody's session of DataFusion.
 
+mod sink;
+mod table;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,6 +11,7 @@ use datafusion::error::Result as DfResult;
 use datafusion::execution::context::SessionContext;
 use linn::{Catalog, ErrorKind, Identifier, Result, Warehouse};
 
+use self::table::WritableTable;
 use crate::error::theirs;
 use crate::provider::open;
 
@@ -65,6 +69,12 @@ struct Database {
     tables: Vec<String>,
 }
 
+impl Database {
+    async fn writable(&self, id: &Identifier) -> Result<Arc<dyn TableProvider>> {
+        Ok(Arc::new(WritableTable::open(self.catalog.table(id).await?).await?))
+    }
+}
+
 #[async_trait]
 impl SchemaProvider for Database {
     fn table_names(&self) -> Vec<String> {
@@ -73,7 +83,11 @@ impl SchemaProvider for Database {
 
     async fn table(&self, name: &str) -> DfResult<Option<Arc<dyn TableProvider>>> {
         let id = Identifier::parse(name, &self.name).map_err(theirs)?;
-        match open(&self.catalog, &id, None, None).await {
+        let opened = match id.system {
+            Some(_) => open(&self.catalog, &id, None, None).await,
+            None => self.writable(&id).await,
+        };
+        match opened {
             Ok(table) => Ok(Some(table)),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
             Err(e) => Err(theirs(e)),

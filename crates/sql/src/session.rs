@@ -10,7 +10,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionContext;
 use datafusion::logical_expr::ScalarUDF;
@@ -18,16 +17,12 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
 use futures::{StreamExt, TryStreamExt};
 use linn::format::BatchStream;
-use linn::format::predicate::Predicate;
 use linn::{Catalog, Error, Identifier, Result};
 
 use crate::error::ours;
 use crate::exact::exact;
 use crate::file::Stores;
 use crate::function::functions;
-use crate::parse::{TableOptions, mark, parse, pointed, split, verbatim};
-use crate::provider::Reading;
-use crate::run;
 
 pub(crate) use settings::Settings;
 pub(crate) use temporary::{TEMPORARY, View, WithTemporary};
@@ -212,98 +207,6 @@ impl Session {
             _ => Err(linn::Error::invalid(format!("{:?} is not a table name", parts.join(".")))
                 .with_hint("name a table as `table` or `database.table`")),
         }
-    }
-
-    /// Runs statements separated by `;`, and hands what each gives to `each` before the next one runs.
-    ///
-    /// # Errors
-    /// The error of the first statement that fails, with its text; those before it have been run.
-    pub async fn run<F>(&self, sql: &str, mut each: F) -> Result<()>
-    where
-        F: AsyncFnMut(Output) -> Result<()>,
-    {
-        let statements = split(sql).map_err(|e| pointed(e, sql))?;
-        let several = statements.len() > 1;
-        for tokens in statements {
-            let done = async { each(Box::pin(self.statement(&tokens)).await?).await }.await;
-            let done = done.map_err(|e| pointed(e, sql));
-            done.map_err(|e| if several { e.with("statement", shown(&tokens)) } else { e })?;
-        }
-        Ok(())
-    }
-
-    /// Runs one statement.
-    ///
-    /// # Errors
-    /// `Invalid` for text that is not exactly one statement, and whatever running it can give.
-    pub async fn execute(&self, sql: &str) -> Result<Output> {
-        let mut statements = split(sql).map_err(|e| pointed(e, sql))?;
-        match (statements.pop(), statements.is_empty()) {
-            (Some(tokens), true) => Box::pin(self.statement(&tokens)).await.map_err(|e| pointed(e, sql)),
-            _ => Err(linn::Error::invalid("SQL: this takes exactly one statement")),
-        }
-    }
-
-    /// What a query would read of each table in it; nothing for what needs no files.
-    ///
-    /// # Errors
-    /// `Invalid` for text that is not exactly one query, and whatever planning it can give.
-    pub async fn readings(&self, sql: &str) -> Result<Vec<Reading>> {
-        let mut statements = split(sql)?;
-        let (Some(tokens), true) = (statements.pop(), statements.is_empty()) else {
-            return Err(linn::Error::invalid("SQL: this takes exactly one query"));
-        };
-        let (tokens, mut options) = mark(&tokens)?;
-        run::compute(self, &mut options).await?;
-        run::readings(self, tokens, &options).await
-    }
-
-    /// A condition in SQL over the columns of a table, as a filter that reads apply by themselves.
-    ///
-    /// # Errors
-    /// `Invalid` for text that is no condition, `Unsupported` for one that takes a query engine.
-    pub async fn condition(&self, table: &Identifier, text: &str) -> Result<Predicate> {
-        run::condition(self, table, text).await
-    }
-
-    /// Deletes the rows of a primary-key table whose keys are in these batches, which have the columns of its primary key in
-    /// that order and in the Arrow types of the table. Returns how many there were.
-    ///
-    /// # Errors
-    /// `Unsupported` without a primary key, and what reading, writing and committing can give.
-    pub async fn delete_keys(&self, table: &Identifier, keys: Vec<RecordBatch>) -> Result<u64> {
-        run::delete_keys(self, table, keys).await
-    }
-
-    /// How many rows [`delete_keys`](Self::delete_keys) would delete.
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn count_keys(&self, table: &Identifier, keys: Vec<RecordBatch>) -> Result<u64> {
-        run::count_keys(self, table, keys).await
-    }
-
-    async fn statement(&self, tokens: &[TokenWithSpan]) -> Result<Output> {
-        let executed = run::executed(self, tokens)?;
-        let tokens = executed.as_deref().unwrap_or(tokens);
-        // What is kept for later is kept as it was written. The future of a statement is large, and every caller would hold it.
-        if verbatim(tokens) {
-            return Box::pin(run::run(self, parse(tokens)?, &TableOptions::default())).await;
-        }
-        let (tokens, mut options) = mark(tokens)?;
-        run::compute(self, &mut options).await?;
-        Box::pin(run::run(self, parse(&tokens)?, &options)).await
-    }
-}
-
-/// The beginning of a statement, for messages.
-fn shown(tokens: &[TokenWithSpan]) -> String {
-    const LONGEST: usize = 100;
-    let text: String = tokens.iter().map(ToString::to_string).collect();
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
     }
 }
 

@@ -4,6 +4,7 @@
 // Waiting for other programs is this crate's business; the engine's seams do not reach them.
 #![allow(clippy::disallowed_methods)]
 
+pub mod commit;
 pub mod compare;
 pub mod duckdb;
 pub mod fixture;

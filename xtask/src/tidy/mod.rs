@@ -4,6 +4,7 @@ mod book;
 mod code;
 mod graph;
 mod manifest;
+mod modules;
 mod scan;
 mod source;
 mod texts;
@@ -35,6 +36,8 @@ impl fmt::Display for Finding {
 struct Rules {
     /// Crate name to what it may use.
     crates: std::collections::BTreeMap<String, graph::Layer>,
+    /// Crate name to the order of its top modules.
+    modules: std::collections::BTreeMap<String, modules::Modules>,
     source: source::Rules,
     texts: texts::Rules,
 }
@@ -43,6 +46,7 @@ pub(crate) fn run() -> Result<()> {
     let root = place::root();
     let rules = rules(&root)?;
     let mut findings = graph::check(&root, &rules.crates)?;
+    findings.extend(modules::check(&root, &rules.modules)?);
     findings.extend(manifest::check(&root)?);
     findings.extend(book::check(&root)?);
     findings.extend(source::check(&root, &rules.source)?);

@@ -9,9 +9,10 @@ mod table;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::output::Decimals;
+pub(crate) use crate::output::OutputFormat;
 
 pub(crate) use follow::{ConsumerCommand, TailArgs};
 pub(crate) use history::{
@@ -24,31 +25,6 @@ pub(crate) use rows::AsOf;
 pub(crate) use rows::{DeleteArgs, ExportArgs, FileKind, ImportArgs, InputArgs, ReadArgs};
 pub(crate) use start::{ErrorCommand, GetArgs, InitArgs, PictureArgs, TopArgs};
 pub(crate) use table::{AlterArgs, CreateArgs, TableCommand};
-
-/// How results are written to standard output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// Aligned columns for people.
-    Table,
-    /// One JSON array.
-    Json,
-    /// One JSON object a line.
-    Ndjson,
-    /// Comma-separated values with a header.
-    Csv,
-    /// Tab-separated values with a header.
-    Tsv,
-    /// A Markdown table.
-    Markdown,
-    /// Each row as a list of its columns.
-    Vertical,
-    /// An Arrow IPC stream.
-    Arrow,
-    /// A Parquet file.
-    Parquet,
-    /// One Debezium change event a line; of changes only.
-    Debezium,
-}
 
 /// Linn: streaming lakehouse tables without a JVM.
 ///

@@ -1,7 +1,8 @@
 //! `linn compact`: what a compaction would do, and doing it, once or as new snapshots come.
 
 use linn::core::commit::Commit;
-use linn::core::compact::{CompactJob, Step};
+use linn::core::compact::Step;
+use linn::core::job::CompactJob;
 use linn::format::partition::partition_from_values;
 use linn::format::row::BinaryRow;
 use linn::{Catalog, Error, Identifier, Result, Table};

@@ -41,7 +41,7 @@ mod watch;
 use clap::CommandFactory;
 use linn::Result;
 
-use crate::args::{Cli, Command, TableCommand};
+use crate::args::{Cli, Command, SqlArgs, TableCommand};
 use crate::context::Context;
 use crate::output::print;
 
@@ -49,18 +49,18 @@ pub(crate) use compact::matches;
 pub(crate) use hint::hinted;
 pub(crate) use sql::show as show_result;
 
-/// Runs a command.
-pub(crate) async fn run(cli: Cli) -> Result<()> {
+/// Runs a command; `sql` runs statements.
+pub(crate) async fn run(cli: Cli, sql: impl AsyncFnOnce(&Context, SqlArgs) -> Result<()>) -> Result<()> {
     let context = Context::new(&cli.global)?;
-    match of(&context, cli.command).await {
+    match of(&context, cli.command, sql).await {
         Err(e) => Err(hinted(&context, e).await),
         done => done,
     }
 }
 
-async fn of(context: &Context, command: Command) -> Result<()> {
+async fn of(context: &Context, command: Command, sql: impl AsyncFnOnce(&Context, SqlArgs) -> Result<()>) -> Result<()> {
     match command {
-        Command::Sql(args) => sql::run(context, args).await,
+        Command::Sql(args) => sql(context, args).await,
         Command::Init(args) => init::run(context, &args).await,
         Command::Get(args) => get::run(context, &args).await,
         Command::Db(command) => db::run(context, command).await,

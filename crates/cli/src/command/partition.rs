@@ -1,8 +1,7 @@
 //! `linn partition`: list, drop, expire, mark done.
 
 use linn::core::maintain::{
-    HttpPost, PartitionSummary, drop_partitions, expired_partitions, idle_partitions, mark_done, mark_partitions,
-    partitions,
+    PartitionSummary, drop_partitions, expired_partitions, idle_partitions, mark_done, mark_partitions, partitions,
 };
 use linn::format::options::parse_duration;
 use linn::format::partition::{PartitionSpec, parse_partition_value, partition_spec};
@@ -45,7 +44,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
             if dry_run {
                 return show(context, &finished);
             }
-            for mark in mark_partitions(&table, &finished, &HttpPost::default()).await? {
+            for mark in mark_partitions(&table, &finished).await? {
                 say!("{}", told(&mark));
             }
             if finished.is_empty() {
@@ -56,7 +55,7 @@ pub(super) async fn run(context: &Context, command: PartitionCommand) -> Result<
         PartitionCommand::MarkDone { table, partitions, .. } => {
             let table = context.table(&table).await?;
             let specs = partitions.iter().map(|text| spec(&table, text)).collect::<Result<Vec<_>>>()?;
-            for mark in mark_done(&table, &specs, &HttpPost::default()).await? {
+            for mark in mark_done(&table, &specs).await? {
                 say!("{}", told(&mark));
             }
             Ok(())

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use arrow::record_batch::RecordBatch;
 use indicatif::ProgressBar;
 use linn::core::commit::{Commit, Overwrite};
-use linn::core::write::Growth;
+use linn::core::job::Growth;
 use linn::format::row::BinaryRow;
 use linn::{CommitOutcome, Error, Result, ResultExt, SnapshotId, Table};
 

@@ -9,10 +9,10 @@ use linn::core::system::CommitStamp;
 use linn::{Error, Result};
 use serde_json::{Value, json};
 
+use super::OutputFormat;
 use super::cell::{Cells, Spelling};
 use super::style::Style;
 use super::{Out, Sink, gone, json};
-use crate::args::OutputFormat;
 
 /// What was printed of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

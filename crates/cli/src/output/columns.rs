@@ -7,8 +7,8 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
 use linn::Result;
 
+use super::OutputFormat;
 use super::{Style, sink};
-use crate::args::OutputFormat;
 
 /// Columns of equal length.
 #[derive(Debug, Default)]

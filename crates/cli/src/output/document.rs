@@ -3,8 +3,8 @@
 use linn::Result;
 use serde_json::Value;
 
+use super::OutputFormat;
 use super::print;
-use crate::args::OutputFormat;
 
 /// Something to be shown in either form.
 pub(crate) struct Document {

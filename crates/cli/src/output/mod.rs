@@ -8,6 +8,7 @@ mod document;
 mod encode;
 mod flat;
 mod fold;
+mod format;
 mod grid;
 mod json;
 mod pager;
@@ -30,8 +31,6 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::args::OutputFormat;
-
 use grid::Layout;
 use rolling::Rolling;
 use screen::Screen;
@@ -40,6 +39,7 @@ pub(crate) use change::ChangeSink;
 pub(crate) use columns::{Columns, count, size, span, thousands, time};
 pub(crate) use csv::quote;
 pub(crate) use document::Document;
+pub(crate) use format::OutputFormat;
 pub(crate) use json::texts as json_texts;
 pub(crate) use stream::{Out, is_broken};
 pub(crate) use style::{Decimals, Style};

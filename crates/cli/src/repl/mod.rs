@@ -8,6 +8,7 @@ mod helper;
 mod highlight;
 mod meta;
 mod names;
+mod start;
 mod words;
 
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ use crate::say::{caution, say};
 use command::{After, Place};
 use helper::Helper;
 use names::{Shared, refresh};
+pub(crate) use start::sql;
 
 type Lines = Editor<Helper, DefaultHistory>;
 
@@ -30,7 +32,7 @@ type Lines = Editor<Helper, DefaultHistory>;
 ///
 /// # Errors
 /// `Unavailable` when the terminal cannot be read.
-pub(crate) async fn run(context: &Context, session: &Session) -> Result<()> {
+async fn run(context: &Context, session: &Session) -> Result<()> {
     let config = Config::builder()
         .completion_type(CompletionType::List)
         .auto_add_history(false)

@@ -13,17 +13,17 @@ use linn_format::{BatchStream, Error, Result};
 use roaring::RoaringTreemap;
 
 use super::pick::Policy;
+use super::vectors::changes;
 use super::write::delete;
 use crate::commit::CommitMessage;
 use crate::compact::limited;
-use crate::file::{FileKind, FileQuery, RollingWriter, read_file, read_remaining};
+use crate::file::{DeletionFile, FileKind, FileQuery, RollingWriter, read_file, read_remaining};
 use crate::manifest::run;
-use crate::scan::DeletionFile;
 use crate::seam::Pool;
 use crate::snapshot::Snapshots;
 use crate::storage::IoLimit;
 use crate::table::Table;
-use crate::vector::{self, changes, vector_lines};
+use crate::vector::{self, vector_lines};
 
 /// Files of one bucket to be put together, in order.
 #[derive(Debug, Clone)]

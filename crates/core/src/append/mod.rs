@@ -4,7 +4,9 @@
 //! a partition lie in bucket 0 and have no order. Invariant: compaction changes neither the rows nor that order.
 
 mod compact;
+mod delete;
 mod pick;
+mod vectors;
 mod write;
 
 #[cfg(test)]
@@ -15,6 +17,7 @@ use linn_format::options::table::general::{DATA_EVOLUTION_ENABLED, ROW_TRACKING_
 use linn_format::{Error, Result};
 
 pub(crate) use compact::{Bin, compact, plan, rewrite_without};
+pub use delete::RowDeletion;
 pub(crate) use write::{AppendWriter, Settings, delete as delete_file};
 
 use crate::table::Table;

@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use crate::commit::{Commit, CommitMessage, CommitOutcome};
 use crate::file::{FileQuery, read_file};
 use crate::fixture::{memory, schema, table};
+use crate::spill::MemoryBudget;
 use crate::table::Table;
-use crate::write::MemoryBudget;
 
 type Row = (i32, i32, String);
 

@@ -13,14 +13,14 @@ use futures::StreamExt;
 use linn_format::file::{DataFileMeta, FileSource};
 use linn_format::options::table::write::{WRITE_BUFFER_SPILL_MAX_DISK_SIZE, WRITE_MAX_WRITERS_TO_SPILL};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::{Error, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::commit::CommitMessage;
 use crate::file::{FileKind, RollingWriter, extra_file_path, place_of};
-use crate::postpone::POSTPONED;
+use crate::spill::{MemoryBudget, Share, Spill, spill_compression};
 use crate::table::Table;
-use crate::write::{MemoryBudget, Share, Spill, spill_compression};
 
 /// Buffered bytes that are worth writing through to an open file.
 const CHUNK: u64 = 4 << 20;
@@ -54,7 +54,7 @@ impl Settings {
     /// # Errors
     /// `Invalid` for a bad option value.
     pub(crate) fn of_waiting(table: &Table, schema: &SchemaRef) -> Result<Self> {
-        Self::new(table, POSTPONED, Some(schema.clone()))
+        Self::new(table, Bucketing::POSTPONED, Some(schema.clone()))
     }
 
     fn new(table: &Table, total_buckets: i32, keyed: Option<SchemaRef>) -> Result<Self> {

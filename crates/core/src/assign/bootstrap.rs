@@ -6,12 +6,12 @@ use std::sync::Arc;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use linn_format::{Error, Result, SnapshotId};
 
+use super::Kept;
 use super::cross::{Places, fingerprints};
 use super::keys::{Entry, KeyIndex, Twice};
 use crate::scan::Split;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
-use crate::write::Kept;
 
 /// Fills an empty index with what stays; the snapshot that it holds, 0 for an empty table. Buckets are counted up to `target` keys.
 ///

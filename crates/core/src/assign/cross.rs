@@ -20,8 +20,8 @@ use linn_format::{Error, Result, ResultExt, SnapshotId};
 use super::Messages;
 use super::fill::Fill;
 use super::keys::{Entry, Fingerprint, KeyIndex};
+use super::{Columns, Kept, Partitions};
 use crate::table::Table;
-use crate::write::{Columns, Kept, Partitions};
 
 /// Rows of a batch with their places; not the rows that came, where keys were in other partitions.
 pub(crate) struct Moved {

@@ -12,13 +12,14 @@ use futures::{FutureExt, StreamExt};
 use linn_format::hash::hash_columns;
 use linn_format::manifest::{FileKind, HASH_INDEX, IndexManifestEntry};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::{Result, ResultExt, SnapshotId};
 
 use super::file::{IndexFiles, Lines};
 use super::partition::{Limits, PartitionIndex};
+use super::{Columns, Partitions};
 use crate::commit::CommitMessage;
 use crate::table::Table;
-use crate::write::{Columns, Partitions};
 
 /// Index files read at once.
 const PARALLEL: usize = 8;
@@ -149,7 +150,7 @@ impl DynamicBuckets {
                 state.index.saved(bucket);
             }
             let key = (line.partition.to_serialized().to_vec(), line.bucket);
-            let new = || CommitMessage::new(line.partition.clone(), line.bucket, super::DYNAMIC);
+            let new = || CommitMessage::new(line.partition.clone(), line.bucket, Bucketing::NONE);
             messages.entry(key).or_insert_with(new).index_changes.push(line);
         }
         if self.restore {

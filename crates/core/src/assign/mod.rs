@@ -9,15 +9,16 @@ mod cross;
 mod dynamic;
 mod file;
 mod fill;
+mod kept;
 mod keys;
 mod map;
 mod partition;
+mod route;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use cross::CrossPartition;
 pub(crate) use dynamic::{DynamicBuckets, Messages};
-
-/// The number of buckets of a table whose keys remember theirs.
-pub(crate) const DYNAMIC: i32 = -1;
+pub(crate) use kept::Kept;
+pub(crate) use route::{Columns, Partitions, Routed, Router, group};

@@ -1,6 +1,7 @@
 //! Doing to one branch what another one did by key.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use arrow_cast::display::array_value_to_string;
 use linn_format::options::table::commit::LINN_ISOLATION_LEVEL;
@@ -144,7 +145,7 @@ enum Applied {
 /// `linn.isolation-level`: their rows would be lost unseen. Other keys do not matter, as they are not compared.
 fn held_against(changes: &KeyChanges) -> Result<Table> {
     let reads = Reads::default();
-    reads.note(changes.into.scan(), changes.ours.clone());
+    reads.note(Arc::new(changes.into.scan()), changes.ours.clone());
     let table = changes.into.with_options(&[(LINN_ISOLATION_LEVEL.key, "snapshot")].into_iter().collect())?;
     Ok(table.with_reads(Some(reads)))
 }

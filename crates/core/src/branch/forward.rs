@@ -8,8 +8,8 @@ use linn_format::{Error, Result, SchemaId, SnapshotId};
 use super::store::{Branches, MAIN};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
+use crate::snapshot::Tags;
 use crate::table::Table;
-use crate::tag::Tags;
 
 impl Branches {
     /// Makes the history of the table that of a branch from the branch's first snapshot on.

@@ -26,8 +26,8 @@ use linn_format::{BatchStream, Error, Result, SnapshotId};
 use super::start::Start;
 use super::store::Branches;
 use crate::merge::equal_rows;
+use crate::read::ROW_KIND;
 use crate::snapshot::Snapshots;
-use crate::system::ROW_KIND;
 use crate::table::Table;
 
 /// Whose row a key gets that both changed.

@@ -7,7 +7,7 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::store::Branches;
 use crate::snapshot::Snapshots;
-use crate::tag::Tags;
+use crate::snapshot::Tags;
 
 /// What goes.
 #[derive(Debug, Clone, Default)]

@@ -23,5 +23,4 @@ pub use fallback::Layer;
 pub use keyed::{KeyChanges, KeyCounts, Prefer};
 pub use loss::Loss;
 pub use merge::Merged;
-pub(crate) use store::is_made;
 pub use store::{Branch, Branches};

@@ -3,8 +3,8 @@
 
 use linn_format::{Error, ErrorKind, Result};
 
-use super::store::{Branches, MAIN, check_name, is_made};
-use crate::schema::Schemas;
+use super::store::{Branches, MAIN, check_name};
+use crate::schema::{Schemas, is_made};
 
 impl Branches {
     /// Gives a branch another name. What is left under the new one of a making or renaming that was cut off is made anew; a renaming

@@ -7,8 +7,8 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::store::Branches;
 use crate::snapshot::Snapshots;
+use crate::snapshot::Tags;
 use crate::table::Table;
-use crate::tag::Tags;
 
 /// What two branches both began with.
 #[derive(Debug, Clone)]

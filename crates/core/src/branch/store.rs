@@ -6,11 +6,11 @@ use linn_format::options::table::scan::{SCAN_FALLBACK_BRANCH, SCAN_PRIMARY_BRANC
 use linn_format::schema::TableSchema;
 use linn_format::{Error, ErrorKind, Result, ResultExt, SchemaId};
 
-use crate::schema::Schemas;
+use crate::schema::{Schemas, is_made};
 use crate::seam::Storage;
 use crate::snapshot::Snapshots;
+use crate::snapshot::Tags;
 use crate::table::Table;
-use crate::tag::Tags;
 
 const PREFIX: &str = "branch-";
 pub(super) const MAIN: &str = "main";
@@ -204,22 +204,6 @@ impl Branches {
     /// The table where the files of a branch are, with its own schema still.
     pub(super) fn of(&self, name: &str) -> Result<Table> {
         self.table.with_options(&[("branch", name)].into_iter().collect())
-    }
-}
-
-/// Whether the making of a branch came to its end: it has the schema of its snapshots, which is brought last.
-///
-/// # Errors
-/// `Unavailable` when the store fails, `Corrupt` with the path of a snapshot that cannot be read.
-pub(crate) async fn is_made(branch: &Table) -> Result<bool> {
-    let Some(newest) = Schemas::new(branch).list().await?.pop() else { return Ok(false) };
-    let snapshots = Snapshots::new(branch);
-    let Some(first) = snapshots.list().await?.first().copied() else { return Ok(true) };
-    match snapshots.get(first).await {
-        Ok(snapshot) => Ok(snapshot.schema_id <= newest),
-        // It expired meanwhile.
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
-        Err(e) => Err(e),
     }
 }
 

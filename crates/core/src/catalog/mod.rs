@@ -1,5 +1,6 @@
 //! The catalog seam: names to tables. Implementations live in `linn-catalog`.
 
+mod global;
 mod identifier;
 
 use std::fmt;
@@ -9,6 +10,7 @@ use linn_format::Result;
 use linn_format::options::Options;
 use linn_format::schema::{NewTable, SchemaChange};
 
+pub use global::{GLOBAL, global_names, read_global};
 pub use identifier::Identifier;
 
 use crate::table::Table;

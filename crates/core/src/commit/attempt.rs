@@ -1,111 +1,27 @@
-//! The tries of one commit: read the latest snapshot, check the change against it, build the next one, publish; and again
-//! when another commit came first (spec: format.md C.17).
+//! The tries of one commit: read what it is built on, judge whether it fits, build the next snapshot, publish; and again when
+//! another commit came first (spec: format.md C.17).
 
-use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SchemaId, SnapshotId};
 
-use super::alone::{Alone, Since};
+use super::alone::Alone;
 use super::build::{Built, Plan, Written};
-use super::change::Change;
 use super::files::Files;
-use super::fits::Fits;
 use super::history::{History, Seen};
-use super::overwrite::Target;
-use super::publish::{Published, publish};
-use super::reads::Noted;
+use super::judge::{NewIndex, Verdict, judge};
+use super::phase::{Phase, Provider};
+use super::publish::publish;
+use super::read::Base;
 use super::settings::Settings;
-use super::{BATCH_IDENTIFIER, Commit, alone, index, isolation, restore, strict};
+use super::{BATCH_IDENTIFIER, restore};
 use crate::schema::Schemas;
+use crate::seam::{Attempt, Published};
 use crate::snapshot::Snapshots;
-use crate::table::Table;
-use crate::tag::AfterCommit;
-
-/// One snapshot to be made.
-#[derive(Debug)]
-pub(super) struct Phase {
-    pub(super) identifier: i64,
-    pub(super) watermark: Option<i64>,
-    pub(super) properties: BTreeMap<String, String>,
-    pub(super) operation: Option<String>,
-    pub(super) kind: CommitKind,
-    pub(super) check: bool,
-    pub(super) provider: Provider,
-    /// The statistics file that the snapshot brings.
-    pub(super) statistics: Option<String>,
-    /// The last snapshot of others that it may build upon, as its messages say.
-    since: Option<SnapshotId>,
-    /// Since when no other user may have written rows, and where.
-    alone: Since,
-    /// What the statement has read of the table, when its commit depends on that.
-    reads: Vec<Noted>,
-}
-
-/// Where the change comes from.
-#[derive(Debug)]
-pub(super) enum Provider {
-    /// It is what the writer made.
-    Fixed(Change),
-    /// It removes what the target holds at the time, and adds what the writer made.
-    Overwrite {
-        /// What is replaced.
-        target: Target,
-        /// What comes instead.
-        added: Change,
-    },
-    /// It makes the table what it was at this snapshot.
-    Restore(Box<Snapshot>),
-}
-
-impl Phase {
-    pub(super) fn new(table: &Table, commit: &Commit, kind: CommitKind, check: bool, provider: Provider) -> Self {
-        let reads = table.reads().filter(|_| !matches!(kind, CommitKind::Compact | CommitKind::Analyze));
-        Self {
-            identifier: commit.identifier,
-            watermark: commit.watermark,
-            properties: commit.properties.clone(),
-            operation: commit.operation.clone(),
-            kind,
-            check,
-            provider,
-            statistics: None,
-            since: commit.messages.iter().filter_map(|message| message.made_at).min(),
-            alone: if kind == CommitKind::Compact { Since::new() } else { alone::since(table, &commit.messages) },
-            reads: reads.map(|reads| reads.of(table)).unwrap_or_default(),
-        }
-    }
-
-    /// Whether the lines of the index manifest matter; most commits carry it on unread.
-    fn wants_index(&self, settings: &Settings) -> bool {
-        match &self.provider {
-            Provider::Fixed(change) => {
-                !change.index.is_empty() || !change.hash_bases.is_empty() || (settings.deletion_vectors && self.check)
-            }
-            Provider::Overwrite { .. } => true,
-            Provider::Restore(_) => false,
-        }
-    }
-
-    /// Whether its new files carry the number of the snapshot, so that they differ from try to try. What a compaction
-    /// writes, and what comes back, keeps the numbers of the rows' own snapshots.
-    pub(super) fn is_stamped(&self, settings: &Settings) -> bool {
-        let old = self.kind == CommitKind::Compact || matches!(self.provider, Provider::Restore(_));
-        settings.snapshot_ordering && !old
-    }
-
-    /// Names of the files that the writer made; tell whether a batch commit is the same one again.
-    fn names(&self) -> Vec<String> {
-        match &self.provider {
-            Provider::Fixed(change) | Provider::Overwrite { added: change, .. } => {
-                let files = change.names().into_iter().map(str::to_owned);
-                files.chain(self.statistics.clone()).collect()
-            }
-            Provider::Restore(target) => vec![format!("snapshot-{}", target.id)],
-        }
-    }
-}
+use crate::table::{AfterCommit, Table};
 
 /// How one phase ended without an error.
 #[derive(Debug)]
@@ -142,7 +58,7 @@ pub(super) struct State {
     pub(super) last_batch: Option<(Vec<String>, SnapshotId)>,
     /// The newest snapshot that was seen; while it is there everything above holds.
     pub(super) seen_latest: Option<Arc<Snapshot>>,
-    pub(super) tags: AfterCommit,
+    pub(super) after: Arc<dyn AfterCommit>,
 }
 
 /// What a try came to.
@@ -152,7 +68,7 @@ enum Tried {
 }
 
 impl State {
-    pub(super) fn new(table: &Table) -> Self {
+    pub(super) fn new(table: &Table, after: Arc<dyn AfterCommit>) -> Self {
         Self {
             files: Files::new(table),
             snapshots: Snapshots::new(table),
@@ -163,7 +79,7 @@ impl State {
             alone: Alone::default(),
             last_batch: None,
             seen_latest: None,
-            tags: AfterCommit::default(),
+            after,
         }
     }
 
@@ -256,7 +172,7 @@ impl State {
             // Creating it now would put a snapshot below the earliest one.
             return Ok(Some(Committed::Unknown(format!("snapshot {id} expired before it was checked for conflicts"))));
         }
-        match publish(self.table(), &self.snapshots, &open.snapshot, true).await? {
+        match publish(self.table(), &self.snapshots, &open.snapshot, Attempt::AfterUncertain).await? {
             Published::Done => {
                 let snapshot = open.snapshot.clone();
                 self.unresolved = None;
@@ -309,100 +225,33 @@ impl State {
         {
             return Ok(Tried::Done(done));
         }
-        let manifests = match &latest {
-            Some(latest) => self.files.manifests_of(latest).await?,
-            None => Vec::new(),
+        let base = self.read(user, settings, phase, latest).await?;
+        let (written_buckets, index) = match judge(&base, &self.checks(settings, phase)?)? {
+            Verdict::Fits { buckets, index } => (buckets, index),
+            Verdict::Conflict(why) => return Ok(Tried::Done(Committed::Conflict(why))),
         };
-        let previous_index = latest.as_ref().and_then(|latest| latest.index_manifest.clone());
-        let lines = match &previous_index {
-            Some(name) if phase.wants_index(settings) => self.files.index(name).await?,
-            _ => Vec::new(),
-        };
-        let provided;
-        let change = match &phase.provider {
-            Provider::Fixed(change) => change,
-            Provider::Overwrite { target, added } => {
-                written.discard_change(&self.files).await;
-                provided = target.change(&self.files, &manifests, &lines, added).await?;
-                &provided
-            }
-            Provider::Restore(target) => {
-                written.discard_change(&self.files).await;
-                provided = restore::change(&self.files, &manifests, target).await?;
-                &provided
-            }
-        };
-        let reduced;
-        let restored = match &phase.provider {
-            Provider::Restore(target) => Some(target),
-            Provider::Fixed(_) | Provider::Overwrite { .. } => None,
-        };
-        // What the table was fits what it was.
-        let fits = match restored {
-            Some(_) => Fits::Yes,
-            None => self.fits(settings, phase, &manifests, &lines, change).await?,
-        };
-        let change = match fits {
-            Fits::Yes => change,
-            Fits::Without(kept) => {
-                written.discard_change(&self.files).await;
-                reduced = kept;
-                &reduced
-            }
-            Fits::No(why) => return Ok(Tried::Done(Committed::Conflict(why))),
-        };
-        if let Some(latest) = &latest
-            && let Some(why) =
-                self.alone.check(self.files.table(), &self.snapshots, user, &phase.alone, latest.id).await?
-        {
-            return Ok(Tried::Done(Committed::Conflict(why)));
-        }
-        if let Some(latest) = &latest
-            && let Some(safe) = self.safe(settings, phase)
-            && let Some(why) =
-                strict::check(self.table(), &self.snapshots, user, safe, latest.id, phase.kind, change).await?
-        {
-            return Ok(Tried::Done(Committed::Conflict(why)));
-        }
-        let overwrites = matches!(phase.provider, Provider::Overwrite { .. });
-        if let Some(why) =
-            isolation::check(self.table(), &self.snapshots, &phase.reads, latest.as_deref(), change, overwrites).await?
-        {
-            return Ok(Tried::Done(Committed::Conflict(why)));
-        }
-        if let Err(why) = index::check_hashes(&lines, &change.hash_bases) {
-            return Ok(Tried::Done(Committed::Conflict(why)));
-        }
-        if phase.is_stamped(settings) {
+        self.remember_buckets(written_buckets);
+        let Base { latest, manifests, index: previous_index, change, .. } = base;
+        if matches!(change, Cow::Owned(_)) || phase.is_stamped(settings) {
+            // What an earlier try wrote of its change is of another one.
             written.discard_change(&self.files).await;
         }
-        let schema_id = self.schema_id().await?;
-        let plan = Plan { files: &self.files, settings, user, phase, change, schema_id };
-        let unaware = self.is_unaware()?;
-        let index = if change.index.is_empty() {
-            previous_index
-        } else {
-            match index::combine(lines, &change.index, unaware) {
-                Ok(lines) if lines.is_empty() => None,
-                Ok(lines) => Some(written.write_index(&self.files, &lines, settings.manifests).await?),
-                Err(why) => return Ok(Tried::Done(Committed::Conflict(why))),
-            }
+        let index = match index {
+            NewIndex::Same => previous_index,
+            NewIndex::None => None,
+            NewIndex::Lines(lines) => Some(written.write_index(&self.files, &lines, settings.manifests).await?),
         };
+        let schema_id = self.schema_id().await?;
+        let plan = Plan { files: &self.files, settings, user, phase, change: &change, schema_id };
         let mut built = plan.build(latest.as_deref(), manifests, index, written).await?;
-        if let Some(target) = restored {
+        if let Provider::Restore(target) = &phase.provider {
             restore::carry(&mut built.snapshot, target);
         }
         self.publish(user, phase, built, written).await
     }
 
-    /// The last snapshot of others that this phase may build upon, if that matters.
-    fn safe(&self, settings: &Settings, phase: &Phase) -> Option<SnapshotId> {
-        let by_option = settings.last_safe.and_then(|first| self.last_own.max(first));
-        [by_option, phase.since].into_iter().flatten().min()
-    }
-
     async fn publish(&mut self, user: &str, phase: &Phase, built: Built, written: &mut Written) -> Result<Tried> {
-        match publish(self.table(), &self.snapshots, &built.snapshot, false).await? {
+        match publish(self.table(), &self.snapshots, &built.snapshot, Attempt::First).await? {
             Published::Done => {
                 written.keep_published(&self.files, &built.base).await;
                 Ok(Tried::Done(self.published(user, phase.names(), built.snapshot).await))

@@ -11,10 +11,10 @@ use linn_format::snapshot::{SNAPSHOT_VERSION, Snapshot, WRITER_VERSION};
 use linn_format::stats::SimpleStats;
 use linn_format::{Error, Result, SchemaId, SnapshotId};
 
-use super::attempt::Phase;
 use super::change::{Change, row_count};
 use super::files::{Files, ListFile};
 use super::merge::{Merged, merge};
+use super::phase::Phase;
 use super::settings::{ManifestSettings, Settings};
 
 /// Property of snapshots that carry the largest sequence number of the table.

@@ -14,10 +14,9 @@ use linn_format::{ErrorKind, Result, SnapshotId};
 
 use super::change::Change;
 use super::conflict::compare;
-use super::reads::Noted;
 use crate::manifest::Manifests;
 use crate::snapshot::Snapshots;
-use crate::table::Table;
+use crate::table::{Noted, Table};
 
 type Key = Vec<Option<Datum>>;
 

@@ -11,14 +11,16 @@ mod build;
 mod change;
 mod conflict;
 mod files;
-mod fits;
 mod history;
 mod index;
 mod isolation;
+mod judge;
 mod merge;
 mod message;
 mod overwrite;
+mod phase;
 mod publish;
+mod read;
 mod reads;
 mod restore;
 mod rewound;
@@ -30,26 +32,27 @@ mod upgrade;
 mod vector;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use linn_format::options::table::commit::COMMIT_USER_PREFIX;
 use linn_format::partition::PartitionSpec;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, Result, SnapshotId};
 
+pub use crate::table::Reads;
 pub(crate) use conflict::compare as compare_keys;
 pub use message::CommitMessage;
 use overwrite::Known;
 pub use overwrite::Overwrite;
 pub(crate) use overwrite::{Target, whole};
-pub use reads::Reads;
 pub use rewrite::{
     ManifestCounts, Rewritten, compact_manifests, count_manifests, lost_manifests, remove_lost_manifests,
 };
 
-use crate::maintain::Upkeep;
-use crate::table::Table;
-use attempt::{Committed, Phase, Provider};
+use crate::table::{AfterCommit, Table};
+use attempt::Committed;
 use change::Changes;
+use phase::{Phase, Provider};
 use settings::Settings;
 
 /// The identifier of commits that are not one of a sequence, as batch jobs make them.
@@ -136,17 +139,14 @@ pub struct Committer {
     table: Table,
     user: String,
     state: tokio::sync::Mutex<attempt::State>,
-    upkeep: Upkeep,
+    after: Arc<dyn AfterCommit>,
 }
 
 impl Committer {
     fn new(table: &Table, user: String) -> Self {
-        Self {
-            table: table.clone(),
-            user,
-            state: tokio::sync::Mutex::new(attempt::State::new(table)),
-            upkeep: Upkeep::default(),
-        }
+        let after = table.after_commit();
+        let state = tokio::sync::Mutex::new(attempt::State::new(table, Arc::clone(&after)));
+        Self { table: table.clone(), user, state, after }
     }
 
     /// The user.
@@ -223,7 +223,7 @@ impl Committer {
             return;
         };
         if let Some(newest) = snapshots.last() {
-            self.upkeep.after(&self.table, *newest, identifier).await;
+            self.after.settled(&self.table, *newest, identifier).await;
         }
     }
 
@@ -321,7 +321,7 @@ impl Committer {
 
     /// Runs the phases in order. What the last one, a compaction, meets does not touch what the first one did.
     async fn run(&self, state: &mut attempt::State, settings: &Settings, phases: Vec<Phase>) -> Result<CommitOutcome> {
-        let batch = phases.first().is_some_and(|phase| phase.identifier == BATCH_IDENTIFIER);
+        let identifier = phases.first().map_or(BATCH_IDENTIFIER, |phase| phase.identifier);
         let outcome = self.run_phases(state, settings, phases).await?;
         let snapshots = match &outcome {
             CommitOutcome::Committed(snapshots) | CommitOutcome::CompactionLost { snapshots, .. } => {
@@ -330,7 +330,7 @@ impl Committer {
             CommitOutcome::Conflict(_) | CommitOutcome::Unknown(_) => &[],
         };
         if !snapshots.is_empty() {
-            state.tags.run(&self.table, batch).await;
+            self.after.committed(&self.table, identifier).await;
         }
         Ok(outcome)
     }

@@ -6,13 +6,13 @@ use linn_format::datum::Datum;
 use linn_format::manifest::{FileKind, IndexManifestEntry, ManifestEntry, ManifestMeta};
 use linn_format::partition::{PartitionSpec, parse_partition_value};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::types::DataField;
 use linn_format::{Error, Result, ResultExt};
 
 use super::base;
 use super::change::Change;
 use super::files::Files;
-use crate::postpone::POSTPONED;
 use crate::table::Table;
 
 /// What an overwrite replaces.
@@ -187,10 +187,10 @@ impl Target {
         added: &Change,
     ) -> Result<Change> {
         let mut change = Change::default();
-        let postponed = files.table().options().bucket()? == POSTPONED;
+        let postponed = files.table().schema().bucketing()? == Bucketing::Postponed;
         // Rows that wait for a bucket stay, unless the table is one whose rows do.
         let live = base::live(files, manifests, |partition| self.holds(partition)).await?;
-        let removed = live.into_iter().filter(|entry| postponed || entry.bucket != POSTPONED);
+        let removed = live.into_iter().filter(|entry| postponed || entry.bucket != Bucketing::POSTPONED);
         change.entries = removed.map(|entry| ManifestEntry { kind: FileKind::Delete, ..entry }).collect();
         for line in index {
             if self.holds(&line.partition)? {

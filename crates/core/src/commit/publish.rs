@@ -1,76 +1,23 @@
-//! Making a snapshot visible: the exclusive creation of its file, read back until the outcome is known.
-//!
-//! Creating the same bytes under the same name again is harmless: if one of the creations succeeds, it is this snapshot, and
-//! once another snapshot has the number, none of them can succeed any more. So an uncertain creation is repeated, never
-//! replaced by another (spec: reliability.md H1–H4, cases Q1, Q2). What is read back decides only when it is whole: a file that
-//! comes back cut off says nothing about whose it is.
+//! Handing a built snapshot to whoever makes it atomic.
 
-use bytes::Bytes;
+use linn_format::Result;
 use linn_format::snapshot::Snapshot;
-use linn_format::{Error, ErrorKind, Result};
 
+use crate::seam::{Attempt, NewSnapshot, Published};
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 
-/// How often the store is asked before the outcome stays open.
-const ATTEMPTS: u32 = 6;
-const FIRST_WAIT_MILLIS: u64 = 20;
-
-/// What came of a creation.
-#[derive(Debug)]
-pub(super) enum Published {
-    /// The snapshot is there.
-    Done,
-    /// Another snapshot has its number; ours is not there and never will be.
-    Taken,
-    /// Ours is certainly not there.
-    Failed(Error),
-    /// Ours may be there, or may yet appear.
-    Uncertain(Error),
-}
-
-/// Creates the snapshot's file.
+/// Commits a snapshot of which everything else is written.
 ///
 /// # Errors
-/// `Internal` when the snapshot cannot be written as JSON; every other failure is a [`Published`].
+/// As [`SnapshotCommit::commit`](crate::seam::SnapshotCommit::commit).
 pub(super) async fn publish(
     table: &Table,
     snapshots: &Snapshots,
     snapshot: &Snapshot,
-    uncertain: bool,
+    attempt: Attempt,
 ) -> Result<Published> {
     let path = snapshots.path(snapshot.id);
-    let bytes = Bytes::from(snapshot.to_json()?);
-    let mut uncertain = uncertain;
-    let mut attempt = 0;
-    loop {
-        let error = match table.storage().create(&path, bytes.clone()).await {
-            Ok(()) => return Ok(Published::Done),
-            Err(e) => e,
-        };
-        let may_be_there = match error.kind() {
-            ErrorKind::AlreadyExists | ErrorKind::Unavailable => false,
-            ErrorKind::UnknownOutcome | ErrorKind::Internal => true,
-            _ if uncertain => true,
-            _ => return Ok(Published::Failed(error)),
-        };
-        uncertain |= may_be_there;
-        match table.storage().read(&path, None).await {
-            Ok(there) if there == bytes => return Ok(Published::Done),
-            Ok(there) if Snapshot::from_json(&there).is_ok() => return Ok(Published::Taken),
-            Err(e) if e.kind() == ErrorKind::NotFound => tracing::debug!(path, "the snapshot does not exist"),
-            unread => {
-                tracing::debug!(path, error = ?unread.err(), "snapshot not read back");
-                // What is there may be ours: a client that tries again by itself is told of its own file.
-                uncertain |= error.kind() == ErrorKind::AlreadyExists;
-            }
-        }
-        attempt += 1;
-        if attempt >= ATTEMPTS {
-            return Ok(if uncertain { Published::Uncertain(error) } else { Published::Failed(error) });
-        }
-        tracing::warn!(table = table.name(), snapshot = snapshot.id.0, error = %error, "publishing a snapshot again");
-        let wait = FIRST_WAIT_MILLIS << attempt;
-        table.env().clock.sleep(wait + (wait as f64 * table.env().ids.jitter()) as u64).await;
-    }
+    let new = NewSnapshot { table: table.name(), branch: table.branch(), path: &path, snapshot, attempt };
+    table.env().commit.commit(table.env(), new).await
 }

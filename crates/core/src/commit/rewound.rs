@@ -10,7 +10,6 @@ use super::BATCH_IDENTIFIER;
 use super::alone::Alone;
 use super::attempt::State;
 use super::history::History;
-use crate::tag::AfterCommit;
 
 impl State {
     /// Takes in the newest snapshot. If the one that was newest before is not part of the same history, everything known of
@@ -24,7 +23,7 @@ impl State {
             self.history = History::default();
             self.checked_buckets.clear();
             self.alone = Alone::default();
-            self.tags = AfterCommit::default();
+            self.after.rewound().await;
             self.last_own = None;
             self.last_batch = None;
         }
@@ -36,7 +35,7 @@ impl State {
     pub(super) async fn wants_snapshot(&mut self, identifier: i64) -> bool {
         identifier != BATCH_IDENTIFIER && {
             let table = self.table().clone();
-            self.tags.waits(&table).await
+            self.after.wants_snapshot(&table).await
         }
     }
 

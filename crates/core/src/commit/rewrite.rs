@@ -9,8 +9,9 @@ use super::BATCH_IDENTIFIER;
 use super::base::{Entries, for_each};
 use super::files::Files;
 use super::merge::merge;
-use super::publish::{Published, publish};
+use super::publish::publish;
 use super::settings::{ManifestSettings, Settings};
+use crate::seam::{Attempt, Published};
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 
@@ -201,7 +202,7 @@ async fn rewrite(table: &Table, what: Rewrite) -> Result<Rewritten> {
             operation: None,
             ..(*latest).clone()
         };
-        match publish(table, &snapshots, &snapshot, false).await? {
+        match publish(table, &snapshots, &snapshot, Attempt::First).await? {
             Published::Done => {
                 snapshots.hint_latest(snapshot.id).await;
                 return Ok(Rewritten { snapshot: Some(snapshot.id), before: names, after });

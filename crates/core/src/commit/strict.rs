@@ -5,12 +5,12 @@
 
 use std::collections::HashSet;
 
+use linn_format::schema::Bucketing;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{ErrorKind, Result, SnapshotId};
 
 use super::change::Change;
 use crate::manifest::Manifests;
-use crate::postpone::POSTPONED;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 
@@ -65,8 +65,9 @@ async fn touches(table: &Table, snapshot: &Snapshot, partitions: &HashSet<Vec<u8
     let manifests = Manifests::new(table);
     for meta in manifests.of_delta(snapshot).await? {
         let batch = manifests.manifest_of(&meta, linn_format::manifest::StatsColumns::Keys).await?;
-        let touched =
-            |i: usize| partitions.contains(batch.partition(i)) && !(real_only && batch.bucket(i) == POSTPONED);
+        let touched = |i: usize| {
+            partitions.contains(batch.partition(i)) && !(real_only && batch.bucket(i) == Bucketing::POSTPONED)
+        };
         if (0..batch.len()).any(touched) {
             return Ok(true);
         }

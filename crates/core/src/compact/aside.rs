@@ -10,7 +10,7 @@ use linn_format::file::DataFileMeta;
 use linn_format::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
-use super::files::Sink;
+use crate::file::Sink;
 use crate::seam::{Env, Pool};
 
 /// Batches that may wait.

@@ -10,12 +10,12 @@ use linn_format::{Error, Result};
 
 use super::changes::Changes;
 use super::expire::Expiry;
-use super::files::BucketFiles;
 use super::levels::Levels;
 use super::pick::{Choice, Moment, Policy, drops_deletes, pick_full};
 use super::plan::{Ascent, Limits, Step, plan};
 use super::retain::Retention;
 use super::run::{Compacted, Task};
+use crate::file::BucketFiles;
 use crate::lookup::{LookupFiles, Shape};
 use crate::merge::{Extent, KeyOrder, MergeSpec, SpillLimit};
 use crate::seam::{Env, Pool};
@@ -88,7 +88,7 @@ impl Settings {
             expiry: Expiry::of(schema)?,
             batch_size: options.read_batch_size()?.max(MIN_BATCH),
             lookups: if changes.looks_up { Some(Arc::new(LookupFiles::new(options)?)) } else { None },
-            shape: Arc::new(Shape::of(schema, &changes)),
+            shape: Arc::new(Shape::of(schema, changes.wanted())),
             io_limit: options.compaction_io_limit()?.map(|limit| Arc::new(IoLimit::new(limit))),
             full_every: options.full_compaction_commits()?,
             gentle: if gentle { Some(options.lookup_compact_max_interval()?) } else { None },

@@ -5,6 +5,8 @@ use linn_format::Result;
 use linn_format::options::{ChangelogProducer, MergeEngine};
 use linn_format::schema::TableSchema;
 
+use crate::lookup::Wanted;
+
 /// What a table's options say of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
@@ -47,6 +49,13 @@ impl Changes {
             told: if tells { Some(compared(schema)?) } else { None },
             newest_stands,
         })
+    }
+}
+
+impl Changes {
+    /// What compactions want of the records that they look up.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { rows: self.needs_rows, places: self.needs_places }
     }
 }
 

@@ -6,22 +6,16 @@
 mod aside;
 mod bucket;
 mod changes;
-mod dedicated;
 mod expire;
-mod files;
 mod levels;
 mod pick;
 mod plan;
-mod queue;
 mod retain;
 mod run;
+mod source;
 mod table;
-mod visible;
 
 pub(crate) use bucket::{Compactor, Settings};
-pub(crate) use changes::Changes;
-pub use dedicated::{BucketPlan, CompactJob};
-pub(crate) use files::{BucketFiles, Output, Sink, give_up};
 pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
 pub use plan::{Ascent, Limits, Step, plan};

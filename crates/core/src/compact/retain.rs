@@ -13,7 +13,7 @@ use linn_format::Result;
 use linn_format::file::DataFileMeta;
 use linn_format::types::RowKind;
 
-use super::files::BucketFiles;
+use crate::file::BucketFiles;
 use crate::merge::{Lasting, MergeSpec, Retractions};
 use crate::seam::{Clock, Env};
 

@@ -18,10 +18,11 @@ use linn_format::{Error, Result};
 use super::aside::aside;
 use super::changes::Changes;
 use super::expire::Expiry;
-use super::files::{BucketFiles, Output, Sink, give_up, read_run};
 use super::plan::Step;
 use super::retain::{Ages, Retention};
-use crate::lookup::{Below, LookupFiles, Marks, Shape};
+use super::source::read_run;
+use crate::file::{BucketFiles, Output, Sink, give_up};
+use crate::lookup::{Below, Lookup, LookupFiles, Marks, Shape};
 use crate::merge::{
     Before, Columns, Extent, How, MergeSpec, Merged, Ranks, Retractions, Section, SizedRun, SpillLimit, View, bounded,
     merge_changes,
@@ -131,10 +132,27 @@ impl Task {
         }
     }
 
+    /// What it looks up: the keys of level 0 in the files below it.
+    fn lookup(&self) -> Lookup {
+        let new = self.steps.iter().flat_map(Step::files).filter(|file| file.level == 0);
+        Lookup {
+            env: self.env.clone(),
+            files: self.files.clone(),
+            spec: self.spec.clone(),
+            new: new.cloned().collect(),
+            older: self.below.clone(),
+            vectors: self.vectors.clone(),
+            wanted: self.changes.wanted(),
+            ahead: self.ahead,
+            lookups: self.lookups.clone(),
+            shape: self.shape.clone(),
+        }
+    }
+
     /// Runs it; `None` when it makes more runs than it may.
     async fn try_run(&self) -> Result<Option<Compacted>> {
         let mut done = Compacted::default();
-        let below = self.changes.looks_up.then(|| Below::new(self)).transpose()?;
+        let below = self.changes.looks_up.then(|| Below::new(self.lookup())).transpose()?;
         let inputs = self.steps.iter().flat_map(Step::files);
         let ages = Ages::of(&self.env, &*self.files, self.retention, inputs).await?;
         for step in &self.steps {

@@ -12,12 +12,12 @@ use linn_format::types::DataField;
 use linn_format::{BatchStream, Result};
 use roaring::RoaringTreemap;
 
-use super::files::{BucketFiles, Output, Sink};
+use crate::file::{BucketFiles, Output, Positions, Sink};
 use crate::file::{FileKind, FileQuery, RollingWriter, extra_file_path, place_of, read_remaining};
 use crate::merge::key_value_fields;
 use crate::storage::{IoLimit, Limited};
 use crate::table::Table;
-use crate::vector::{self, Positions};
+use crate::vector;
 
 /// The files of one bucket.
 #[derive(Clone)]

@@ -11,8 +11,8 @@ use linn_format::types::{DataField, Kind};
 use linn_format::{Error, Result, ResultExt, vector};
 use roaring::RoaringTreemap;
 
+use super::DeletionFile;
 use super::extra_file_path;
-use crate::scan::DeletionFile;
 use crate::table::Table;
 
 /// The positions that a deletion vector removes.

@@ -5,6 +5,8 @@
 //! file called them. Files are immutable: a path is written once.
 
 mod blob;
+mod bucket;
+mod deletion;
 mod index;
 mod place;
 mod query;
@@ -17,6 +19,9 @@ mod write;
 mod zip;
 
 pub(crate) use blob::check as check_blobs;
+pub(crate) use bucket::{BucketFiles, Output, Sink, give_up};
+pub use deletion::DeletionFile;
+pub(crate) use deletion::Positions;
 pub(crate) use index::{answerable, deleted};
 pub use place::{Place, extra_file_path, place_of};
 pub use query::{FileQuery, read_file, read_positions, read_remaining};

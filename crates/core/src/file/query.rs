@@ -18,10 +18,10 @@ use linn_format::types::{
 use linn_format::{BatchStream, Error, Result, ResultExt};
 use roaring::RoaringTreemap;
 
+use super::DeletionFile;
 use super::rows::{self, Tracking};
 use super::tolerance::Tolerance;
 use super::{ROW_POSITION_ID, StoredFile, index, place_of, row_id_field};
-use crate::scan::DeletionFile;
 use crate::schema::Schemas;
 use crate::table::Table;
 

@@ -15,9 +15,9 @@ use linn_format::schema::SchemaChange;
 use linn_format::types::{DataField, DataType, Kind, SEQUENCE_NUMBER_ID, arrow_schema};
 use linn_format::{ErrorKind, vector};
 
+use super::DeletionFile;
 use super::*;
 use crate::fixture::{NOW, memory, row, schema, table};
-use crate::scan::DeletionFile;
 use crate::schema::Schemas;
 use crate::storage::Memory;
 use crate::table::Table;

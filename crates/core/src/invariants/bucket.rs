@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use linn_format::options::table::compaction::PK_CLUSTERING_OVERRIDE;
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::types::DataType;
 use linn_format::{Result, SchemaId, SnapshotId};
 
 use super::live::{Facts, Key, Live};
 use super::report::{Report, Rule};
 use crate::commit::compare_keys;
-use crate::postpone::POSTPONED;
 use crate::table::Table;
 
 type Files<'l> = Vec<(&'l Key, &'l Facts)>;
@@ -41,7 +41,7 @@ pub(super) fn check(
             report.fault(Rule::Counts, place(key), what).until(id);
         }
         let total = facts.total_buckets;
-        let outside = key.bucket < 0 && key.bucket != POSTPONED || total > 0 && key.bucket >= total;
+        let outside = key.bucket < 0 && key.bucket != Bucketing::POSTPONED || total > 0 && key.bucket >= total;
         if outside {
             report.fault(Rule::Buckets, place(key), format!("is outside of the {total} buckets")).until(id);
         }

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use linn_format::Result;
 use linn_format::SnapshotId;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, HASH_INDEX, IndexManifestEntry};
+use linn_format::schema::Bucketing;
 
 use super::live::Live;
 use super::report::{Report, Rule};
-use crate::postpone::POSTPONED;
+
 use crate::table::Table;
 
 pub(super) fn check(
@@ -18,7 +19,7 @@ pub(super) fn check(
     id: SnapshotId,
     report: &mut Report,
 ) -> Result<()> {
-    let postponed = table.options().bucket()? == POSTPONED;
+    let postponed = table.schema().bucketing()? == Bucketing::Postponed;
     let place = |line: &IndexManifestEntry| format!("snapshot {id}, index file {}", line.file_name);
     let mut files: HashMap<(&[u8], i32, &str), i64> = HashMap::new();
     for (key, facts) in live.iter().flat_map(|live| &live.files) {

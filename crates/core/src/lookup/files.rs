@@ -19,8 +19,9 @@ use linn_format::types::{DataField, DataType};
 use linn_format::{Error, ErrorKind, Result, ResultExt, SchemaId};
 use moka::sync::Cache;
 
+use super::Wanted;
 use super::local::{LocalFile, LocalWriter};
-use crate::compact::{BucketFiles, Changes};
+use crate::file::BucketFiles;
 use crate::seam::Env;
 
 /// The lookup files that a writer, or a reader, keeps.
@@ -45,8 +46,8 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// Of what the compactions of a table look up.
-    pub(crate) fn of(schema: &TableSchema, changes: &Changes) -> Self {
-        let processor = match (changes.needs_rows, changes.needs_places) {
+    pub(crate) fn of(schema: &TableSchema, wanted: Wanted) -> Self {
+        let processor = match (wanted.rows, wanted.places) {
             (true, true) => Processor::PositionAndValue,
             (true, false) => Processor::Value,
             (false, true) => Processor::Position,

@@ -15,8 +15,8 @@ use linn_format::types::{DataField, DataType};
 use linn_format::{BatchStream, Error, Result, ResultExt};
 
 use super::sorted::Sorted;
-use super::{Marks, mark};
-use crate::compact::{BucketFiles, Step, Task};
+use super::{Lookup, Marks, mark};
+use crate::file::BucketFiles;
 use crate::merge::{Found, KeyEncoder, Keys, Older, gallop};
 use crate::read::prefetch;
 use crate::seam::Env;
@@ -95,8 +95,8 @@ enum Seek {
 
 impl Join {
     /// Over the files below a compaction. Where rows do not matter only keys are read.
-    pub(crate) fn new(task: &Task) -> Result<Self> {
-        let (spec, needs_rows) = (&task.spec, task.changes.needs_rows);
+    pub(crate) fn new(lookup: Lookup) -> Result<Self> {
+        let (spec, needs_rows) = (&lookup.spec, lookup.wanted.rows);
         let keys = spec.key_fields();
         let reading = Reading {
             encoder: KeyEncoder::new((0..keys.len()).collect(), &keys, false)?,
@@ -104,11 +104,11 @@ impl Join {
             schema: needs_rows.then(|| spec.input_schema().clone()),
             fields: if needs_rows { spec.read_fields().into() } else { keys.into_iter().cloned().collect() },
         };
-        let levels = Sorted::by_level(&task.below, &spec.key_fields(), &reading.encoder)?;
+        let levels = Sorted::by_level(&lookup.older, &spec.key_fields(), &reading.encoder)?;
         let mut levels: Vec<_> = levels.into_iter().map(Cursor::new).collect();
-        let opener = Opener { files: task.files.clone(), ahead: task.ahead.then(|| task.env.clone()) };
-        if task.ahead {
-            let (keys, least, greatest) = bounds(task, &reading.encoder)?;
+        let opener = Opener { files: lookup.files.clone(), ahead: lookup.ahead.then(|| lookup.env.clone()) };
+        if lookup.ahead {
+            let (keys, least, greatest) = bounds(&lookup, &reading.encoder)?;
             let within = |files: &Sorted| files.within(&keys, least?, greatest?);
             levels.iter_mut().for_each(|level| level.begin(&opener, &reading, within(&level.files)));
         }
@@ -116,9 +116,9 @@ impl Join {
             opener,
             levels,
             reading,
-            vectors: task.vectors.clone(),
+            vectors: lookup.vectors,
             marks: Marks::new(),
-            needs_places: task.changes.needs_places,
+            needs_places: lookup.wanted.places,
         })
     }
 
@@ -170,10 +170,10 @@ impl Older for Join {
 }
 
 /// Keys, and which of them are the least and the greatest of the records that are looked up; `None` where there are none.
-fn bounds(task: &Task, encoder: &KeyEncoder) -> Result<(Keys, Option<usize>, Option<usize>)> {
-    let new = task.steps.iter().flat_map(Step::files).filter(|file| file.level == 0);
-    let rows: Vec<BinaryRow> = new.flat_map(|file| [file.min_key.clone(), file.max_key.clone()]).collect();
-    let types: Vec<DataType> = task.spec.key_fields().iter().map(|f| f.data_type.clone()).collect();
+fn bounds(lookup: &Lookup, encoder: &KeyEncoder) -> Result<(Keys, Option<usize>, Option<usize>)> {
+    let rows: Vec<BinaryRow> =
+        lookup.new.iter().flat_map(|file| [file.min_key.clone(), file.max_key.clone()]).collect();
+    let types: Vec<DataType> = lookup.spec.key_fields().iter().map(|f| f.data_type.clone()).collect();
     let keys = encoder.encode(&columns_from_rows(&rows, &types)?, rows.len())?;
     let order = |a: &usize, b: &usize| keys.compare(*a, &keys, *b);
     let (least, greatest) = ((0..rows.len()).min_by(order), (0..rows.len()).max_by(order));

@@ -15,10 +15,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use linn_format::Result;
+use linn_format::file::DataFileMeta;
 use roaring::RoaringTreemap;
 
-use crate::compact::{Step, Task};
-use crate::merge::Older;
+use crate::file::BucketFiles;
+use crate::merge::{MergeSpec, Older};
+use crate::seam::Env;
+use crate::vector::BucketVectors;
 pub(crate) use files::{LookupFiles, Shape};
 use join::Join;
 use stored::Stored;
@@ -32,6 +35,39 @@ pub(crate) type Marks = BTreeMap<String, RoaringTreemap>;
 /// the same. A file lies there until about as many rows have come as it has, so at 1:256 the making hardly counts.
 const ROWS_FOR_A_LOOKUP: i64 = 256;
 
+/// What is wanted of the records that are looked up, beside that they are there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Their rows.
+    pub(crate) rows: bool,
+    /// Where they lie, as they are marked deleted there.
+    pub(crate) places: bool,
+}
+
+/// What is looked up where: the keys of new records in older files of their bucket.
+pub(crate) struct Lookup {
+    /// The seams.
+    pub(crate) env: Env,
+    /// The bucket's files.
+    pub(crate) files: Arc<dyn BucketFiles>,
+    /// The merge of all columns.
+    pub(crate) spec: Arc<MergeSpec>,
+    /// Files of the new records.
+    pub(crate) new: Vec<Arc<DataFileMeta>>,
+    /// The files that are looked into.
+    pub(crate) older: Vec<Arc<DataFileMeta>>,
+    /// Their deletion vectors.
+    pub(crate) vectors: Arc<BucketVectors>,
+    /// What is wanted of the records.
+    pub(crate) wanted: Wanted,
+    /// Whether files are decoded ahead on other threads.
+    pub(crate) ahead: bool,
+    /// The lookup files that are kept; `None` where none are.
+    pub(crate) lookups: Option<Arc<LookupFiles>>,
+    /// What lookup files of this table are made of.
+    pub(crate) shape: Arc<Shape>,
+}
+
 /// The files that lie below a compaction.
 pub(crate) enum Below {
     /// They are walked.
@@ -41,16 +77,15 @@ pub(crate) enum Below {
 }
 
 impl Below {
-    /// Those of a compaction; nothing is read yet.
+    /// Those of a lookup; nothing is read yet.
     ///
     /// # Errors
     /// `Corrupt` when a key range cannot be read.
-    pub(crate) fn new(task: &Task) -> Result<Self> {
-        if let Some(lookups) = task.lookups.as_ref().filter(|lookups| is_for_lookups(task, lookups)) {
-            let stored = Stored::new(task, lookups.clone(), task.shape.clone())?;
-            return Ok(Self::Stored(Arc::new(futures::lock::Mutex::new(stored))));
+    pub(crate) fn new(lookup: Lookup) -> Result<Self> {
+        match lookup.lookups.clone().filter(|lookups| is_for_lookups(&lookup, lookups)) {
+            Some(lookups) => Ok(Self::Stored(Arc::new(futures::lock::Mutex::new(Stored::new(lookup, lookups)?)))),
+            None => Ok(Self::Walked(Arc::new(futures::lock::Mutex::new(Join::new(lookup)?)))),
         }
-        Ok(Self::Walked(Arc::new(futures::lock::Mutex::new(Join::new(task)?))))
     }
 
     /// What a merge asks.
@@ -71,12 +106,9 @@ impl Below {
 }
 
 /// Whether a compaction has so few new rows that lookup files pay, or has the lookup files anyway.
-fn is_for_lookups(task: &Task, lookups: &LookupFiles) -> bool {
-    let rows = |files: &mut dyn Iterator<Item = &Arc<linn_format::file::DataFileMeta>>| -> i64 {
-        files.map(|f| f.row_count).fold(0, i64::saturating_add)
-    };
-    let new = rows(&mut task.steps.iter().flat_map(Step::files).filter(|f| f.level == 0));
-    let below = rows(&mut task.below.iter());
+fn is_for_lookups(lookup: &Lookup, lookups: &LookupFiles) -> bool {
+    let rows = |files: &[Arc<DataFileMeta>]| -> i64 { files.iter().map(|f| f.row_count).fold(0, i64::saturating_add) };
+    let (new, below) = (rows(&lookup.new), rows(&lookup.older));
     below > 0 && (lookups.are_beside() || new.saturating_mul(ROWS_FOR_A_LOOKUP) < below)
 }
 

@@ -12,8 +12,8 @@ use linn_format::{Error, ErrorKind, Result, ResultExt};
 use super::files::{LookupFiles, Shape};
 use super::local::LocalFile;
 use super::sorted::Sorted;
-use super::{Marks, mark};
-use crate::compact::{BucketFiles, Task};
+use super::{Lookup, Marks, mark};
+use crate::file::BucketFiles;
 use crate::merge::{Found, KeyEncoder, Older};
 use crate::seam::Env;
 use crate::vector::BucketVectors;
@@ -51,18 +51,18 @@ impl Stored {
     ///
     /// # Errors
     /// `Corrupt` when a key range cannot be read.
-    pub(crate) fn new(task: &Task, lookups: Arc<LookupFiles>, shape: Arc<Shape>) -> Result<Self> {
-        let keys = task.spec.key_fields();
+    pub(crate) fn new(lookup: Lookup, lookups: Arc<LookupFiles>) -> Result<Self> {
+        let keys = lookup.spec.key_fields();
         let encoder = KeyEncoder::new((0..keys.len()).collect(), &keys, false)?;
         Ok(Self {
-            env: task.env.clone(),
-            files: task.files.clone(),
+            env: lookup.env,
+            files: lookup.files,
             lookups,
-            levels: Sorted::by_level(&task.below, &keys, &encoder)?,
-            schema: task.changes.needs_rows.then(|| task.spec.input_schema().clone()),
-            shape,
+            levels: Sorted::by_level(&lookup.older, &keys, &encoder)?,
+            schema: lookup.wanted.rows.then(|| lookup.spec.input_schema().clone()),
+            shape: lookup.shape,
             encoder,
-            vectors: task.vectors.clone(),
+            vectors: lookup.vectors,
             marks: Marks::new(),
         })
     }

@@ -15,7 +15,8 @@ use linn_format::row::BinaryRow;
 use linn_format::types::{DataField, DataType, arrow_schema};
 
 use crate::commit::{Commit, CommitOutcome};
-use crate::compact::{BucketFiles, TableFiles};
+use crate::compact::TableFiles;
+use crate::file::BucketFiles;
 use crate::fixture::{env, memory, schema};
 use crate::schema::Schemas;
 use crate::seam::Env;

@@ -9,12 +9,9 @@ use linn_format::manifest::FileKind;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Result, SnapshotId};
 
-use super::candidates::Candidates;
-use super::gone::{Gone, Metadata, Parts};
-use super::guard;
-use super::removal::{Doomed, Removal};
 use super::retain::Retention;
 use super::snapshot::Expired;
+use crate::reclaim::{Candidates, Doomed, Gone, Metadata, Parts, Removal, guard};
 use crate::snapshot::{Changelogs, Snapshots};
 use crate::stream::Consumers;
 use crate::table::Table;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures::{StreamExt, TryStreamExt};
 use linn_format::Result;
 
-use super::removal::at_once;
+use crate::reclaim::at_once;
 use crate::table::Table;
 
 /// Folders of metadata; everything else in a table's folder is data.

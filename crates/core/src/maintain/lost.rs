@@ -9,10 +9,10 @@ use linn_format::file::DataFileMeta;
 use linn_format::manifest::{EntryBatch, ManifestEntry, StatsColumns};
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
-use super::removal::at_once;
 use crate::commit::{Commit, CommitMessage, CommitOutcome};
 use crate::file::place_of;
 use crate::manifest::{Manifests, Selection};
+use crate::reclaim::at_once;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use linn_format::partition::{PartitionSpec, partition_from_values};
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::SuccessFile;
 use linn_format::{Error, ErrorKind, Result, ResultExt};
 
-use super::partition::{PartitionSummary, Times, partitions};
-use super::report::{Post, Report};
+use super::report::Report;
+use crate::partition::{PartitionSummary, Times, partitions};
+use crate::snapshot::mark;
 use crate::table::Table;
 
 /// What `partition.mark-done-action` may name that only a catalog or a class of another engine can do.
@@ -31,20 +31,20 @@ enum Action {
 /// # Errors
 /// `Unsupported` naming another action, `Invalid` for a partition with other keys than the table's; nothing is marked then.
 /// `Unavailable` when a server was not told; partitions and actions before are marked then.
-pub async fn mark_done(table: &Table, partitions: &[PartitionSpec], post: &dyn Post) -> Result<Vec<String>> {
+pub async fn mark_done(table: &Table, partitions: &[PartitionSpec]) -> Result<Vec<String>> {
     let rows = partitions.iter().map(|partition| row(table, partition)).collect::<Result<Vec<_>>>()?;
-    mark_all(table, rows.iter(), post).await
+    mark_all(table, rows.iter()).await
 }
 
 /// Marks partitions that are there, as [`mark_done`] does.
 ///
 /// # Errors
 /// As [`mark_done`].
-pub async fn mark_partitions(table: &Table, partitions: &[PartitionSummary], post: &dyn Post) -> Result<Vec<String>> {
-    mark_all(table, partitions.iter().map(|partition| &partition.partition), post).await
+pub async fn mark_partitions(table: &Table, partitions: &[PartitionSummary]) -> Result<Vec<String>> {
+    mark_all(table, partitions.iter().map(|partition| &partition.partition)).await
 }
 
-async fn mark_all(table: &Table, partitions: impl Iterator<Item = &BinaryRow>, post: &dyn Post) -> Result<Vec<String>> {
+async fn mark_all(table: &Table, partitions: impl Iterator<Item = &BinaryRow>) -> Result<Vec<String>> {
     let actions = actions(table)?;
     let mut marks = Vec::new();
     for partition in partitions {
@@ -56,7 +56,7 @@ async fn mark_all(table: &Table, partitions: impl Iterator<Item = &BinaryRow>, p
                     marks.push(path);
                 }
                 Action::Report(report) => {
-                    report.tell(post, &format!("{}/", table.partition_folders(partition)?)).await?;
+                    report.tell(&*table.env().post, &format!("{}/", table.partition_folders(partition)?)).await?;
                     marks.push(report.url().to_owned());
                 }
             }
@@ -125,21 +125,6 @@ fn actions(table: &Table) -> Result<Vec<Action>> {
     };
     let actions: Result<Vec<_>> = options.partition_mark_done_actions().into_iter().map(action).collect();
     actions.map_err(|e| e.with("table", table.name()))
-}
-
-/// Writes a mark; one that is there keeps the time when it was made.
-///
-/// # Errors
-/// `Corrupt` when there is something else at the path, and what the store yields.
-pub(crate) async fn mark(table: &Table, path: &str) -> Result<()> {
-    let now = table.env().clock.now_millis();
-    let first = match table.storage().read(path, None).await {
-        Ok(bytes) => SuccessFile::from_json(&bytes).context("path", path)?.creation_time,
-        Err(e) if e.kind() == ErrorKind::NotFound => now,
-        Err(e) => return Err(e),
-    };
-    let mark = SuccessFile { creation_time: first, modification_time: now };
-    table.storage().put(path, Bytes::from(mark.to_json()?)).await
 }
 
 /// A partition that need not be there, of which all values are named. They are read as values of their columns, so that the mark

@@ -16,11 +16,8 @@ use linn_format::options::ChangelogProducer;
 use linn_format::snapshot::Snapshot;
 use linn_format::{ErrorKind, Result, SnapshotId};
 
-use super::candidates::Candidates;
-use super::gone::{Gone, Metadata, Parts};
-use super::guard;
-use super::removal::{Doomed, Removal, at_once};
 use super::retain::{Reach, Retention};
+use crate::reclaim::{Candidates, Doomed, Gone, Metadata, Parts, Removal, at_once, guard};
 use crate::snapshot::{Changelogs, Snapshots};
 use crate::stream::Consumers;
 use crate::table::Table;

@@ -1,32 +1,70 @@
-//! What follows a commit: partitions, consumers, snapshots and changelogs expire as the options of the table say, within the
+//! What follows a commit: tags are made and removed; partitions, consumers, snapshots and changelogs expire as the options of the table say, within the
 //! commit or beside it (spec: features.md B14). Nothing of it can fail a commit, which is made by then.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use linn_format::{Result, SnapshotId};
 
 use super::changelog::ChangelogExpiry;
-use super::partition::{drop_partitions, expired_partitions};
+use super::drop::drop_partitions;
 use super::retain::Retention;
 use super::snapshot::SnapshotExpiry;
 use crate::commit::BATCH_IDENTIFIER;
-use crate::read::panicked;
-use crate::seam::Pool;
+use crate::partition::expired_partitions;
+use crate::seam::{Pool, panicked};
 use crate::snapshot::Snapshots;
 use crate::stream::Consumers;
-use crate::table::Table;
+use crate::table::{AfterCommit, CommitHooks, Table};
+use crate::tag::DueTags;
 
 /// How long nobody looks for snapshots to expire after what was due could not go.
 const HELD_MILLIS: i64 = 10_000;
 /// How long nobody looks for consumers that stand still, once that was done.
 const LOOK_MILLIS: i64 = 60_000;
 
+/// The upkeep that the options of a table ask for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Upkeep;
+
+impl CommitHooks for Upkeep {
+    fn begin(&self) -> Arc<dyn AfterCommit> {
+        Arc::new(Keeper::default())
+    }
+}
+
 /// What a committer knows about what is due.
+#[derive(Debug, Default)]
+struct Keeper {
+    tags: tokio::sync::Mutex<DueTags>,
+    expiry: Expiry,
+}
+
+#[async_trait]
+impl AfterCommit for Keeper {
+    async fn wants_snapshot(&self, table: &Table) -> bool {
+        self.tags.lock().await.waits(table).await
+    }
+
+    async fn committed(&self, table: &Table, identifier: i64) {
+        self.tags.lock().await.run(table, identifier == BATCH_IDENTIFIER).await;
+    }
+
+    async fn settled(&self, table: &Table, newest: SnapshotId, identifier: i64) {
+        self.expiry.after(table, newest, identifier).await;
+    }
+
+    async fn rewound(&self) {
+        *self.tags.lock().await = DueTags::default();
+    }
+}
+
+/// Expiry of partitions, consumers, snapshots and changelogs.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Upkeep {
+struct Expiry {
     state: Arc<tokio::sync::Mutex<State>>,
 }
 
@@ -46,10 +84,10 @@ struct State {
     partitions: Option<i64>,
 }
 
-impl Upkeep {
+impl Expiry {
     /// Does what is due after a commit whose newest snapshot is this. When another commit of the same committer is at it,
     /// nothing is done: what is due then is due after the next one.
-    pub(crate) async fn after(&self, table: &Table, newest: SnapshotId, identifier: i64) {
+    async fn after(&self, table: &Table, newest: SnapshotId, identifier: i64) {
         let options = table.options();
         if options.write_only().unwrap_or(true) {
             return;

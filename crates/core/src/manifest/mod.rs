@@ -2,13 +2,12 @@
 //!
 //! Manifests are immutable and named by uuid, so what was read once stays right.
 
-mod cache;
 mod deleted;
 mod live;
 mod parallel;
 mod store;
 
-pub use cache::ManifestCache;
+pub use crate::table::ManifestCache;
 pub use deleted::Deleted;
 pub use live::{LiveFiles, Selection};
 pub(crate) use parallel::run;

@@ -8,8 +8,7 @@ use futures::channel::oneshot;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use linn_format::{Error, Result};
 
-use crate::read::panicked;
-use crate::seam::{Env, Pool};
+use crate::seam::{Env, Pool, panicked};
 
 /// Runs one task in the pool and waits for what it says.
 pub(crate) async fn run<T, F>(env: &Env, pool: Pool, task: F) -> Result<T>

@@ -13,7 +13,7 @@ use linn_format::options::table::write;
 
 use super::{LeveledStream, MergeSpec};
 use crate::seam::Env;
-use crate::write::{Spill, spill_compression};
+use crate::spill::{Spill, spill_compression};
 
 /// Rows of a spilled run in a batch at the least.
 const MIN_ROWS: usize = 16;

@@ -21,20 +21,23 @@ use futures::{StreamExt, TryStreamExt};
 use linn_format::file::resolve::Resolution;
 use linn_format::file::{DataFileMeta, key_value_batch_fields};
 use linn_format::predicate::Predicate;
+use linn_format::schema::Bucketing;
 use linn_format::types::{DataField, arrow_schema};
 use linn_format::{BatchStream, Error, Result, ResultExt};
 
 pub use change::kinds_of;
+pub(crate) use prefetch::has_huge_rows;
 pub use prefetch::prefetch;
-pub(crate) use prefetch::{has_huge_rows, panicked};
 
 use crate::file::{FileQuery, Tolerance, check_blobs, matching, read_file, read_group, row_groups};
 use crate::merge::{
     Columns, KeyOrder, LeveledStream, MergeSpec, SizedRun, SpillLimit, bounded, merge_levels, sections,
 };
-use crate::postpone::POSTPONED;
 use crate::scan::{Content, DeletionFile, Split};
 use crate::table::Table;
+
+/// The column with the kind of a row: `+I`, `-U`, `+U` or `-D`.
+pub const ROW_KIND: &str = "rowkind";
 
 /// How many files of a split are opened ahead of the one being read.
 const OPEN_AHEAD: usize = 2;
@@ -330,7 +333,7 @@ impl Read {
 
     /// Key-value batches of the columns that are read, sorted by key within a section, with or without what is deleted.
     fn merged(&self, merge: &Merge, split: &Split, keep_deletes: bool) -> Result<BatchStream> {
-        if split.bucket == POSTPONED {
+        if split.bucket == Bucketing::POSTPONED {
             return self.with_waiting(merge, split, keep_deletes);
         }
         let mut streams = Vec::new();

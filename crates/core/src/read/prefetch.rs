@@ -1,6 +1,5 @@
 //! Decoding ahead: a stream driven by a task of its own, with a short queue between.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use futures::stream::BoxStream;
@@ -9,7 +8,7 @@ use linn_format::file::DataFileMeta;
 use linn_format::{Error, Result};
 use tokio::sync::mpsc::Receiver;
 
-use crate::seam::{Env, Pool};
+use crate::seam::{Env, Pool, panicked};
 
 /// Batches that may wait in the queue.
 const QUEUE: usize = 2;
@@ -63,13 +62,6 @@ enum Told<T> {
     End,
 }
 
-/// The error of a task that panicked.
-pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-    Error::internal(format!("a task panicked: {text}"))
-}
-
 #[cfg(test)]
 mod tests {
     use futures::TryStreamExt;
@@ -79,13 +71,13 @@ mod tests {
     use crate::storage::Memory;
 
     fn env() -> Env {
-        Env {
-            storage: std::sync::Arc::new(Memory::new(std::sync::Arc::new(crate::seam::SystemClock))),
-            clock: std::sync::Arc::new(crate::seam::SystemClock),
-            ids: std::sync::Arc::new(crate::seam::SystemIds),
-            spawn: std::sync::Arc::new(LocalSpawn),
-            spill_dir: std::env::temp_dir(),
-        }
+        Env::new(
+            std::sync::Arc::new(Memory::new(std::sync::Arc::new(crate::seam::SystemClock))),
+            std::sync::Arc::new(crate::seam::SystemClock),
+            std::sync::Arc::new(crate::seam::SystemIds),
+            std::sync::Arc::new(LocalSpawn),
+            std::env::temp_dir(),
+        )
     }
 
     #[tokio::test]

@@ -10,6 +10,7 @@ use futures::{StreamExt, TryStreamExt};
 use linn_format::file::{DataFileMeta, key_value_batch_fields};
 use linn_format::options::table::write::SORT_SPILL_BUFFER_SIZE;
 use linn_format::predicate::Predicate;
+use linn_format::schema::Bucketing;
 use linn_format::{BatchStream, Error, Result};
 
 use super::{Inner, Merge, Read, bucket_of};
@@ -17,9 +18,8 @@ use crate::file::{FileQuery, matching, read_file};
 use crate::merge::{
     Columns, LeveledStream, MergeSpec, Ranks, SizedRun, SortedBuffer, View, bounded, merge_levels, sections,
 };
-use crate::postpone::POSTPONED;
 use crate::scan::Split;
-use crate::write::{Spill, spill_compression};
+use crate::spill::{Spill, spill_compression};
 
 /// Sequence numbers of rows that wait begin here, above those of all rows that have a bucket.
 const FIRST_SEQUENCE: i64 = i64::MAX / 2;
@@ -28,7 +28,7 @@ impl Read {
     /// The rows of a split that holds files of a partition: those of its buckets, then those that wait, in their order.
     pub(super) fn with_waiting(&self, merge: &Merge, split: &Split, keep_deletes: bool) -> Result<BatchStream> {
         let (waiting, placed): (Vec<_>, Vec<_>) =
-            split.files.iter().cloned().partition(|file| bucket_of(split, file) == POSTPONED);
+            split.files.iter().cloned().partition(|file| bucket_of(split, file) == Bucketing::POSTPONED);
         let filter = self.inner.key_filter();
         let fields = key_value_batch_fields(merge.spec.read_fields());
         let mut ages: Vec<Vec<Arc<DataFileMeta>>> = Vec::new();
@@ -89,7 +89,7 @@ async fn sorted(
             batch_size: this.batch_size,
             tolerance: this.tolerance,
         };
-        let mut batches = read_file(&this.table, &split.partition, POSTPONED, &file, None, query).await?;
+        let mut batches = read_file(&this.table, &split.partition, Bucketing::POSTPONED, &file, None, query).await?;
         while let Some(batch) = batches.next().await.transpose()? {
             let batch = renumbered(&batch, &mut next)?;
             bytes += batch.get_array_memory_size() as u64;

@@ -5,6 +5,7 @@
 //! one that was there. As in other engines the files of what was taken away stay until orphan cleaning, because a job that does
 //! not know of the rollback may yet commit on top of them; who knows that there is none has them deleted.
 
+mod free;
 mod latest;
 mod plan;
 #[cfg(test)]
@@ -16,14 +17,14 @@ use linn_format::snapshot::{Snapshot, format_hint};
 use linn_format::{ErrorKind, Result, SnapshotId};
 
 pub use latest::RolledForward;
-pub(crate) use latest::brought_back;
 pub use plan::RollbackPlan;
 
 use crate::branch::Branches;
-use crate::maintain::{Removal, free_rolled_back};
+use crate::reclaim::Removal;
 use crate::snapshot::Snapshots;
+use crate::snapshot::Tags;
 use crate::table::Table;
-use crate::tag::Tags;
+use free::free_rolled_back;
 
 /// How often snapshots are looked for that were committed while a rollback went on.
 const ROUNDS: usize = 10;

@@ -7,8 +7,8 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::RollbackTo;
 use crate::snapshot::{Snapshots, numbered};
+use crate::snapshot::{TagOf, Tags};
 use crate::table::Table;
-use crate::tag::{TagOf, Tags};
 
 /// What a rollback takes away.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,10 +6,10 @@ use linn_format::Result;
 use linn_format::datum::{Datum, array_from_datums};
 use linn_format::hash::BucketFunction;
 use linn_format::predicate::{CompareOp, Predicate};
+use linn_format::schema::Bucketing;
 use linn_format::types::{DataField, DataType};
 use parking_lot::Mutex;
 
-use crate::postpone::POSTPONED;
 use crate::table::Table;
 
 /// Combinations of values that are worth hashing.
@@ -73,7 +73,7 @@ impl Buckets {
 
     /// Whether a bucket of a partition with `total` buckets is asked for.
     pub(super) fn has(&self, bucket: i32, total: i32) -> Result<bool> {
-        let waits = self.rows == Rows::Placed && bucket == POSTPONED;
+        let waits = self.rows == Rows::Placed && bucket == Bucketing::POSTPONED;
         if waits || self.named.as_ref().is_some_and(|named| !named.contains(&bucket)) {
             return Ok(false);
         }

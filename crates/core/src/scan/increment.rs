@@ -12,8 +12,7 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::Scan;
 use super::plan::Part;
-use crate::snapshot::{History, Since, Snapshots, Tags};
-use crate::tag::automatic_pair;
+use crate::snapshot::{History, Since, Snapshots, Tags, automatic_pair};
 
 /// What a batch read reads that is not simply a snapshot.
 #[derive(Debug)]

@@ -6,7 +6,6 @@
 
 mod bucket;
 mod change;
-mod counts;
 mod difference;
 mod files;
 mod filter;
@@ -15,39 +14,35 @@ mod increment;
 mod load;
 mod pack;
 mod partition;
+mod pin;
 mod plan;
+mod protect;
 mod prune;
 mod select;
 mod touch;
 mod vector;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-pub use counts::{Count, ScanCounts};
+pub use crate::file::DeletionFile;
+pub use crate::table::{Count, ScanCounts};
 pub use files::Files;
 pub use load::BucketLoad;
+pub use protect::READ_TAG_PREFIX;
 pub use prune::PartitionTally;
+pub(crate) use waiting::{Waiting, known_counts, waiting};
 
 use linn_format::SnapshotId;
 use linn_format::file::DataFileMeta;
-use linn_format::manifest::DeletionVectorMeta;
 use linn_format::predicate::Predicate;
 use linn_format::row::BinaryRow;
 use linn_format::snapshot::Snapshot;
 
 use crate::table::Table;
-
-/// A deletion vector and the index file it lies in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeletionFile {
-    /// Path of the index file, relative to the store's root.
-    pub path: String,
-    /// Where in it.
-    pub meta: DeletionVectorMeta,
-}
 
 /// A unit of reading: some files of one bucket, or those of a partition.
 #[derive(Debug, Clone)]

@@ -7,6 +7,7 @@ use linn_format::file::DataFileMeta;
 use linn_format::manifest::{EntryBatch, ManifestMeta, StatsColumns};
 use linn_format::options::{ChangelogProducer, MergeEngine};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, Result};
 
@@ -15,16 +16,16 @@ use super::files::{Files, batches};
 use super::filter::Filters;
 use super::group::{named, place};
 use super::pack::{Group, Packing};
+use super::protect::protect;
 use super::prune::PartitionFilter;
 use super::select::Selector;
 use super::vector::Vectors;
+use super::waiting::{Waiting, waiting};
 use super::{Content, DeletionFile, Plan, Scan, Split};
 use crate::manifest::{LiveFiles, Manifests};
-use crate::postpone::{self, POSTPONED, Waiting};
 use crate::schema::Schemas;
 use crate::snapshot::Snapshots;
 use crate::table::View;
-use crate::tag::protect;
 
 /// Which files of a snapshot are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Scan {
         let travelled = self.travel().await?;
         // Compactions and lookups read for themselves.
         if let Some(reads) = self.table.reads().filter(|_| !self.every_level) {
-            reads.note(self.to_note(), travelled.clone());
+            reads.note(Arc::new(self.to_note()), travelled.clone());
         }
         match travelled {
             Some(snapshot) => {
@@ -226,7 +227,7 @@ impl Scan {
 
     fn rows(&self, part: Part) -> Result<Rows> {
         let options = self.table.options();
-        if options.bucket()? != POSTPONED || (part == Part::All && self.merges_waiting()?) {
+        if self.table.schema().bucketing()? != Bucketing::Postponed || (part == Part::All && self.merges_waiting()?) {
             return Ok(Rows::All);
         }
         if part != Part::All || self.begins_stream {
@@ -240,7 +241,7 @@ impl Scan {
     /// Whether batch reads show rows that wait for a bucket.
     pub(super) fn merges_waiting(&self) -> Result<bool> {
         let options = self.table.options();
-        let wanted = options.bucket()? == POSTPONED && options.postpone_merge_on_read()?;
+        let wanted = self.table.schema().bucketing()? == Bucketing::Postponed && options.postpone_merge_on_read()?;
         let whole = !self.every_level && !self.begins_stream;
         Ok(wanted && whole && self.table.view() != View::HighestLevel)
     }
@@ -249,7 +250,7 @@ impl Scan {
     /// those that wait in the order in which they came.
     async fn with_waiting(&self, snapshot: &Snapshot, splits: Vec<Split>) -> Result<Vec<Split>> {
         let mut selected: HashMap<BinaryRow, HashSet<String>> = HashMap::new();
-        for split in splits.iter().filter(|split| split.bucket == POSTPONED) {
+        for split in splits.iter().filter(|split| split.bucket == Bucketing::POSTPONED) {
             let names = selected.entry(split.partition.clone()).or_default();
             names.extend(split.files.iter().map(|file| file.file_name.clone()));
         }
@@ -265,24 +266,24 @@ impl Scan {
             let joined = whole.entry(split.partition.clone()).or_insert_with(|| Split {
                 snapshot_id: split.snapshot_id,
                 partition: split.partition.clone(),
-                bucket: POSTPONED,
-                total_buckets: POSTPONED,
+                bucket: Bucketing::POSTPONED,
+                total_buckets: Bucketing::POSTPONED,
                 files: Files::default(),
                 deletion_files: Vec::new(),
                 raw_convertible: false,
                 content: Content::Rows,
             });
-            if split.bucket != POSTPONED {
+            if split.bucket != Bucketing::POSTPONED {
                 join(joined, split.bucket, split.files.to_vec(), split.deletion_files);
             }
         }
         let partitions: Vec<BinaryRow> = selected.keys().cloned().collect();
-        for Waiting { partition, mut files } in postpone::waiting(&self.table, snapshot, Some(&partitions)).await? {
+        for Waiting { partition, mut files } in waiting(&self.table, snapshot, Some(&partitions)).await? {
             let (Some(mut joined), Some(names)) = (whole.remove(&partition), selected.get(&partition)) else {
                 continue;
             };
             files.retain(|file| names.contains(&file.file_name));
-            join(&mut joined, POSTPONED, files, Vec::new());
+            join(&mut joined, Bucketing::POSTPONED, files, Vec::new());
             all.push(joined);
         }
         Ok(all)
@@ -307,10 +308,10 @@ impl Scan {
         let mut buckets = named(files, selector, judge).await?;
         let batches = batches(files);
         // What waits comes after what it changes.
-        buckets.sort_by_key(|bucket| bucket.bucket == POSTPONED);
+        buckets.sort_by_key(|bucket| bucket.bucket == Bucketing::POSTPONED);
         for named in buckets {
             let (bucket, total_buckets) = (named.bucket, named.total_buckets);
-            let waiting = part == Part::All && bucket == POSTPONED;
+            let waiting = part == Part::All && bucket == Bucketing::POSTPONED;
             let apart = if part == Part::All && !waiting { packing.pack_named(files, &named) } else { None };
             if let Some(apart) = apart {
                 let key = (named.partition, bucket);

@@ -8,11 +8,11 @@ use linn_format::schema::TableSchema;
 use linn_format::{Result, SchemaId};
 
 use super::bucket::Buckets;
-use super::counts::{Count, ScanCounts};
 use super::filter::Filters;
 use crate::file::answerable;
 use crate::manifest::Selection;
 use crate::schema::Schemas;
+use crate::table::{Count, ScanCounts};
 
 /// What is taken from manifests.
 #[derive(Debug)]

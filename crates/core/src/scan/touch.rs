@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use linn_format::Result;
 use linn_format::manifest::{
     DELETION_VECTORS_INDEX, EntryBatch, FileKind, IndexManifestEntry, ManifestMeta, StatsColumns,
 };
+use linn_format::schema::Bucketing;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{ErrorKind, SnapshotId};
 
@@ -15,9 +17,8 @@ use super::bucket::{Buckets, Rows};
 use super::plan::Part;
 use super::select::Selector;
 use crate::manifest::Manifests;
-use crate::postpone::POSTPONED;
 use crate::snapshot::Snapshots;
-use crate::table::Table;
+use crate::table::{NotedScan, Table};
 
 /// Which entries of a commit change rows that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,23 +29,14 @@ enum Changes {
     Shown { level_0: bool },
 }
 
-impl Scan {
-    /// Whether this is a read of the table's branch.
-    pub(crate) fn reads(&self, table: &Table) -> bool {
+#[async_trait]
+impl NotedScan for Scan {
+    fn is_of(&self, table: &Table) -> bool {
         self.table.path() == table.path() && self.table.branch() == table.branch()
     }
 
-    /// The scan as it is noted, its table without what notes it.
-    pub(super) fn to_note(&self) -> Self {
-        Self { table: self.table.with_reads(None), snapshot: None, tally: None, ..self.clone() }
-    }
-
-    /// Whether the snapshot's own changes may be of rows of this scan. A primary-key table is judged by partition, bucket and
-    /// key, others by the values of their files too.
-    ///
-    /// # Errors
-    /// As [`Scan::plan`].
-    pub(crate) async fn is_touched_by(&self, snapshot: &Snapshot) -> Result<bool> {
+    /// A primary-key table is judged by partition, bucket and key, others by the values of their files too.
+    async fn is_touched_by(&self, snapshot: &Snapshot) -> Result<bool> {
         let shown = Changes::Shown { level_0: self.selector(Part::All)?.skip_level_0 };
         let changes = match snapshot.commit_kind {
             CommitKind::Append | CommitKind::Overwrite => Changes::All,
@@ -74,6 +66,13 @@ impl Scan {
             Some(before) => self.vectors_touched(&selector, before.as_deref(), snapshot).await,
             None => Ok(false),
         }
+    }
+}
+
+impl Scan {
+    /// The scan as it is noted, its table without what notes it.
+    pub(super) fn to_note(&self) -> Self {
+        Self { table: self.table.with_reads(None), snapshot: None, tally: None, ..self.clone() }
     }
 
     /// The index manifest of the snapshot before, when this one has another.
@@ -127,7 +126,7 @@ async fn has(
         let counts = match changes {
             Changes::All => true,
             Changes::Shown { level_0 } => {
-                let shown = batch.bucket(i) == POSTPONED || (level_0 && batch.level(i) <= 0);
+                let shown = batch.bucket(i) == Bucketing::POSTPONED || (level_0 && batch.level(i) <= 0);
                 shown && batch.kind(i) == FileKind::Delete
             }
         };

@@ -1,33 +1,18 @@
 //! The schemas of a table on disk. A schema file never changes once it is there; a new version is the atomic creation of the
 //! next number (spec: format.md C.3).
 
-mod check;
+mod made;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use linn_format::schema::{SchemaChange, TableSchema, apply};
+use linn_format::schema::TableSchema;
 use linn_format::{Error, ErrorKind, Result, ResultExt, SchemaId};
-use parking_lot::Mutex;
 
 use crate::seam::Storage;
-use crate::snapshot::{Snapshots, numbered};
-use crate::table::Table;
-
-/// How often a change of schema is applied anew because another one came first.
-const ATTEMPTS: usize = 20;
-
-/// The schemas that a table object has read.
-#[derive(Debug, Default)]
-pub(crate) struct SchemaCache(Mutex<BTreeMap<SchemaId, Arc<TableSchema>>>);
-
-impl SchemaCache {
-    /// Forgets everything, because files were written over.
-    pub(crate) fn clear(&self) {
-        self.0.lock().clear();
-    }
-}
+use crate::snapshot::numbered;
+use crate::table::{SchemaCache, Table};
+pub(crate) use made::is_made;
 
 /// Reads and changes the schemas at one place.
 #[derive(Debug, Clone)]
@@ -50,6 +35,11 @@ impl Schemas {
     /// The schemas of the table (main branch) at a path, for who does not know any of its schemas yet.
     pub fn at(storage: Arc<dyn Storage>, table_path: &str) -> Self {
         Self { storage, dir: format!("{}/schema", table_path.trim_end_matches('/')), main: None, cache: Arc::default() }
+    }
+
+    /// Folder of the schemas.
+    pub(crate) fn dir(&self) -> &str {
+        &self.dir
     }
 
     pub(crate) fn path(&self, id: SchemaId) -> String {
@@ -77,8 +67,8 @@ impl Schemas {
     /// # Errors
     /// `NotFound` when there is none of this number, `Corrupt` with the path when it cannot be read as one.
     pub async fn get(&self, id: SchemaId) -> Result<Arc<TableSchema>> {
-        if let Some(schema) = self.cache.0.lock().get(&id) {
-            return Ok(Arc::clone(schema));
+        if let Some(schema) = self.cache.get(id) {
+            return Ok(schema);
         }
         let (path, bytes) = self.bytes(id).await?;
         let schema = TableSchema::from_json(&bytes).context("path", &path)?;
@@ -88,7 +78,7 @@ impl Schemas {
             );
         }
         let schema = Arc::new(schema);
-        self.cache.0.lock().insert(id, Arc::clone(&schema));
+        self.cache.put(Arc::clone(&schema));
         Ok(schema)
     }
 
@@ -120,33 +110,8 @@ impl Schemas {
         self.publish(schema).await
     }
 
-    /// Changes the table's schema; what comes back is the new one. When others change it at the same time, the changes are
-    /// applied to what they made.
-    ///
-    /// # Errors
-    /// `NotFound` where there is no table, `Invalid` for changes that its schema does not admit, `Conflict` when others kept
-    /// coming first.
-    pub async fn commit(&self, table: &Table, changes: &[SchemaChange]) -> Result<Arc<TableSchema>> {
-        for _ in 0..ATTEMPTS {
-            let Some(id) = self.list().await?.pop() else {
-                return Err(Error::not_found("no table").with("path", &self.dir));
-            };
-            let has_snapshot = Snapshots::new(table).latest_id().await?.is_some();
-            let now = table.env().clock.now_millis();
-            let old = self.get(id).await?;
-            let schema = apply(&old, changes, has_snapshot, now).context("table", table.name())?;
-            check::check_values(table, &old, &schema).await.context("table", table.name())?;
-            match self.publish(&schema).await {
-                Ok(()) => return self.get(schema.id).await,
-                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(e.with("table", table.name())),
-            }
-        }
-        Err(Error::conflict("other jobs kept changing the schema").with("table", table.name()))
-    }
-
     /// Creates a schema file. An uncertain creation is read back: our bytes under the name mean that it is ours.
-    async fn publish(&self, schema: &TableSchema) -> Result<()> {
+    pub(crate) async fn publish(&self, schema: &TableSchema) -> Result<()> {
         let (path, bytes) = (self.path(schema.id), Bytes::from(schema.to_json()));
         let result = self.storage.create(&path, bytes.clone()).await;
         match result {
@@ -159,6 +124,3 @@ impl Schemas {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

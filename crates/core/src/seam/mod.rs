@@ -1,11 +1,18 @@
-//! The four seams through which effects enter, and the environment that carries them.
+//! The seams through which effects enter, and the environment that carries them.
 
+mod commit;
+mod create;
 mod manual;
+mod post;
 mod spawn;
 mod system;
 
+pub use commit::{Attempt, NewSnapshot, Published, SnapshotCommit};
+pub use create::CreateIfAbsent;
 pub use manual::{LocalSpawn, ManualClock, SeededIds};
+pub use post::{NoPost, Post};
 pub use spawn::TokioSpawn;
+pub(crate) use spawn::panicked;
 pub use system::{SystemClock, SystemIds};
 
 use std::fmt;
@@ -180,9 +187,24 @@ pub struct Env {
     pub spawn: Arc<dyn Spawn>,
     /// Folder on local disk for spills.
     pub spill_dir: std::path::PathBuf,
+    /// Who makes snapshots atomic.
+    pub commit: Arc<dyn SnapshotCommit>,
+    /// Servers that are told of what is done.
+    pub post: Arc<dyn Post>,
 }
 
 impl Env {
+    /// These seams. Snapshots are made atomic by the store, and no server is reached.
+    pub fn new(
+        storage: Arc<dyn Storage>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+        spawn: Arc<dyn Spawn>,
+        spill_dir: std::path::PathBuf,
+    ) -> Self {
+        Self { storage, clock, ids, spawn, spill_dir, commit: Arc::new(CreateIfAbsent), post: Arc::new(NoPost) }
+    }
+
     /// The machine's clock, randomness and threads around a store: what a program uses. Must be called from within a Tokio
     /// runtime.
     ///
@@ -190,13 +212,8 @@ impl Env {
     /// `Invalid` outside of a Tokio runtime, `Unavailable` when threads cannot be started.
     pub fn system(storage: Arc<dyn Storage>) -> Result<Self> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self {
-            storage,
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(SystemIds),
-            spawn: Arc::new(TokioSpawn::new(threads.div_ceil(2))?),
-            spill_dir: std::env::temp_dir(),
-        })
+        let spawn = Arc::new(TokioSpawn::new(threads.div_ceil(2))?);
+        Ok(Self::new(storage, Arc::new(SystemClock), Arc::new(SystemIds), spawn, std::env::temp_dir()))
     }
 }
 

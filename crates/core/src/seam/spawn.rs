@@ -1,5 +1,6 @@
 //! Tasks on Tokio: work on the caller's runtime, compaction on threads of its own, so that neither starves the other.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -86,6 +87,13 @@ impl Drop for TokioSpawn {
             runtime.shutdown_background();
         }
     }
+}
+
+/// The error of a task that panicked.
+pub(crate) fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    Error::internal(format!("a task panicked: {text}"))
 }
 
 #[cfg(test)]

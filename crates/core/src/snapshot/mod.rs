@@ -5,7 +5,11 @@
 
 mod changelog;
 mod history;
-mod pin;
+mod mark;
+mod pair;
+mod period;
+mod tagging;
+mod tags;
 mod travel;
 
 use std::collections::BTreeMap;
@@ -17,12 +21,17 @@ use linn_format::{Error, ErrorKind, Result, ResultExt, SnapshotId};
 use parking_lot::Mutex;
 
 pub(crate) use history::{History, Since};
-pub(crate) use travel::{travels, wall_time, watermark_of};
+pub(crate) use travel::{KEYS, travels, wall_time, watermark_of};
 
 use crate::seam::Storage;
 use crate::table::Table;
-pub use crate::tag::Tags;
 pub use changelog::Changelogs;
+pub(crate) use mark::mark;
+pub(crate) use pair::automatic_pair;
+pub(crate) use period::Period;
+pub use tagging::{Retained, TagOf};
+pub(crate) use tags::local_time;
+pub use tags::{Tagged, Tags};
 
 /// Snapshots kept in memory by one [`Snapshots`].
 const CACHED: usize = 64;

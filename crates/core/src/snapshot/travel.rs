@@ -9,7 +9,7 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::{Snapshots, Tags};
 
-pub(super) const KEYS: [&str; 6] =
+pub(crate) const KEYS: [&str; 6] =
     ["scan.version", "scan.snapshot-id", "scan.tag-name", "scan.watermark", "scan.timestamp", "scan.timestamp-millis"];
 const WATERMARK_PREFIX: &str = "watermark-";
 

@@ -23,7 +23,6 @@ pub(crate) use limited::{IoLimit, Limited};
 pub use local::Local;
 pub use memory::Memory;
 pub use probe::{Trial, Verdict, judge, probe};
-pub(crate) use s3::install_tls;
 
 use crate::seam::{Storage, SystemClock, SystemIds};
 

@@ -70,7 +70,7 @@ fn option<'a>(options: &'a Options, name: &str) -> Option<&'a str> {
 }
 
 /// TLS of the process.
-pub(crate) fn install_tls() {
+fn install_tls() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         // Another one is there when this fails, which is as good.

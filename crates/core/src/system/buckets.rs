@@ -22,13 +22,13 @@ use crate::table::Table;
 
 /// Sums over some files.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sum {
-    pub(super) records: i64,
-    pub(super) bytes: i64,
-    pub(super) files: i64,
+pub(crate) struct Sum {
+    pub(crate) records: i64,
+    pub(crate) bytes: i64,
+    pub(crate) files: i64,
     /// When the newest file was made that the manifests tell of, also of those that are gone; local wall clock.
-    pub(super) newest: Option<i64>,
-    pub(super) total_buckets: i32,
+    pub(crate) newest: Option<i64>,
+    pub(crate) total_buckets: i32,
 }
 
 impl Sum {
@@ -89,13 +89,13 @@ fn sum(batch: &EntryBatch) -> Sums {
 }
 
 /// A line of `partitions`: its name, its sums, and the rows that vectors delete, where that is known.
-pub(super) type Partition = (String, Sum, Option<i64>);
+pub(crate) type Partition = (String, Sum, Option<i64>);
 
 pub(super) async fn partitions(table: &Table) -> Result<SystemRows> {
     partition_rows(&partition_sums(table).await?)
 }
 
-pub(super) async fn partition_sums(table: &Table) -> Result<Vec<Partition>> {
+pub(crate) async fn partition_sums(table: &Table) -> Result<Vec<Partition>> {
     let Some(snapshot) = Snapshots::new(table).travel().await? else { return Ok(Vec::new()) };
     let mut deleted: BTreeMap<Vec<u8>, Option<i64>> = BTreeMap::new();
     for entry in Manifests::new(table).index_of(&snapshot).await? {

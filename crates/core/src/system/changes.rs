@@ -21,14 +21,13 @@ use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, DataType, Kind, RowKind, arrow_type};
 use linn_format::{BatchStream, Error, Result, SnapshotId};
 
+pub use crate::read::ROW_KIND;
 use crate::read::{Read, kinds_of};
 use crate::scan::{Scan, Split};
 use crate::snapshot::History;
+use crate::snapshot::Tags;
 use crate::table::Table;
-use crate::tag::Tags;
 
-/// The column with the kind of a row: `+I`, `-U`, `+U` or `-D`.
-pub const ROW_KIND: &str = "rowkind";
 /// The column with the snapshot of a change.
 pub const SNAPSHOT_ID: &str = "_SNAPSHOT_ID";
 /// The column with the time at which a change was committed.

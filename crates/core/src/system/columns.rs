@@ -14,7 +14,7 @@ use linn_format::Result;
 use super::SystemRows;
 
 /// A column and its values.
-pub(super) struct Column {
+pub(crate) struct Column {
     field: Field,
     values: ArrayRef,
 }
@@ -25,27 +25,27 @@ impl Column {
     }
 
     /// STRING.
-    pub(super) fn text<S: AsRef<str>>(name: &str, values: impl Iterator<Item = Option<S>>) -> Self {
+    pub(crate) fn text<S: AsRef<str>>(name: &str, values: impl Iterator<Item = Option<S>>) -> Self {
         Self::new(name, Arc::new(values.collect::<StringArray>()))
     }
 
     /// BIGINT.
-    pub(super) fn long(name: &str, values: impl Iterator<Item = Option<i64>>) -> Self {
+    pub(crate) fn long(name: &str, values: impl Iterator<Item = Option<i64>>) -> Self {
         Self::new(name, Arc::new(values.collect::<Int64Array>()))
     }
 
     /// INT.
-    pub(super) fn int(name: &str, values: impl Iterator<Item = i32>) -> Self {
+    pub(crate) fn int(name: &str, values: impl Iterator<Item = i32>) -> Self {
         Self::new(name, Arc::new(Int32Array::from_iter_values(values))).required()
     }
 
     /// INT that may be null.
-    pub(super) fn int_or_null(name: &str, values: impl Iterator<Item = Option<i32>>) -> Self {
+    pub(crate) fn int_or_null(name: &str, values: impl Iterator<Item = Option<i32>>) -> Self {
         Self::new(name, Arc::new(values.collect::<Int32Array>()))
     }
 
     /// ARRAY of rows, from the lengths of the arrays (none for null) and the columns of all their rows.
-    pub(super) fn lists<const N: usize>(name: &str, lengths: &[Option<usize>], columns: [Self; N]) -> Result<Self> {
+    pub(crate) fn lists<const N: usize>(name: &str, lengths: &[Option<usize>], columns: [Self; N]) -> Result<Self> {
         let (fields, values): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().map(|c| (c.field, c.values)).unzip();
         let rows = StructArray::try_new(Fields::from(fields), values, None)?;
         let element = Arc::new(Field::new("element", rows.data_type().clone(), true));
@@ -55,22 +55,22 @@ impl Column {
     }
 
     /// BOOLEAN.
-    pub(super) fn boolean(name: &str, values: impl Iterator<Item = bool>) -> Self {
+    pub(crate) fn boolean(name: &str, values: impl Iterator<Item = bool>) -> Self {
         Self::new(name, Arc::new(values.map(Some).collect::<BooleanArray>())).required()
     }
 
     /// BOOLEAN that may be null.
-    pub(super) fn maybe(name: &str, values: impl Iterator<Item = Option<bool>>) -> Self {
+    pub(crate) fn maybe(name: &str, values: impl Iterator<Item = Option<bool>>) -> Self {
         Self::new(name, Arc::new(values.collect::<BooleanArray>()))
     }
 
     /// TIMESTAMP(3), from milliseconds of the local wall clock.
-    pub(super) fn time(name: &str, values: impl Iterator<Item = Option<i64>>) -> Self {
+    pub(crate) fn time(name: &str, values: impl Iterator<Item = Option<i64>>) -> Self {
         Self::new(name, Arc::new(values.collect::<TimestampMillisecondArray>()))
     }
 
     /// ARRAY of STRING.
-    pub(super) fn texts<'a>(name: &str, values: impl Iterator<Item = Option<&'a [String]>>) -> Self {
+    pub(crate) fn texts<'a>(name: &str, values: impl Iterator<Item = Option<&'a [String]>>) -> Self {
         let element = Field::new("element", DataType::Utf8, true);
         let mut list = ListBuilder::new(StringBuilder::new()).with_field(element);
         for value in values {
@@ -80,14 +80,14 @@ impl Column {
     }
 
     /// NOT NULL.
-    pub(super) fn required(mut self) -> Self {
+    pub(crate) fn required(mut self) -> Self {
         self.field.set_nullable(false);
         self
     }
 }
 
 /// The columns as one batch.
-pub(super) fn rows(columns: impl IntoIterator<Item = Column>) -> Result<SystemRows> {
+pub(crate) fn rows(columns: impl IntoIterator<Item = Column>) -> Result<SystemRows> {
     let (fields, values): (Vec<_>, Vec<_>) = columns.into_iter().map(|column| (column.field, column.values)).unzip();
     let schema = Arc::new(Schema::new(fields));
     let batch = RecordBatch::try_new(Arc::clone(&schema), values)?;

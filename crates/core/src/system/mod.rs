@@ -9,7 +9,6 @@ mod columns;
 mod fields;
 mod file_indexes;
 mod files;
-mod global;
 mod history;
 mod indexes;
 mod manifests;
@@ -25,8 +24,9 @@ use linn_format::predicate::Predicate;
 use linn_format::types::{DataField, fields_from_arrow};
 use linn_format::{BatchStream, Error, Result};
 
+pub(crate) use buckets::partition_sums;
 pub use changes::{COMMIT_TIME, ChangeLog, CommitStamp, Log, ROW_KIND, SNAPSHOT_ID};
-pub use global::{GLOBAL, global_names, read_global};
+pub(crate) use columns::{Column, rows};
 
 use crate::table::Table;
 use wanted::Wanted;

@@ -10,8 +10,8 @@ use super::columns::{Column, rows};
 use super::history::local;
 use super::wanted::Wanted;
 use crate::branch::{Branch, Branches};
+use crate::snapshot::Tags;
 use crate::table::Table;
-use crate::tag::Tags;
 
 pub(super) async fn tags(table: &Table, wanted: &Wanted) -> Result<SystemRows> {
     tag_rows(table, &Tags::new(table).all(|name| wanted.may_be("tag_name", name)).await?)

@@ -32,11 +32,7 @@ impl Table {
     /// The same table, whose commits are told of at this place too: tables that a catalog opens by one name share it.
     #[must_use]
     pub fn with_commits(&self, commits: Commits) -> Self {
-        let inner = &self.inner;
-        let mut caches = inner.caches.clone();
-        caches.commits = commits;
-        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
-        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
+        self.changed(|inner| inner.caches.commits = commits)
     }
 
     pub(crate) fn commits(&self) -> &Commits {

@@ -1,23 +1,29 @@
 //! A table: its schema, its place, and the builders for everything one does with it.
 
 mod commits;
+mod counts;
+mod hook;
+mod manifests;
 mod path;
+mod reads;
+mod schemas;
 
 use std::sync::Arc;
 
 use linn_format::options::table::general::{BRANCH, DATA_EVOLUTION_ENABLED};
 use linn_format::options::{Options, check_value, option};
-use linn_format::schema::TableSchema;
+use linn_format::schema::{Bucketing, TableSchema};
 use linn_format::types::{DataField, has_nanos, spelled, widened};
 use linn_format::{Error, Result};
 
 pub use commits::Commits;
+pub use counts::{Count, ScanCounts};
+pub use hook::{AfterCommit, CommitHooks, NoHooks};
+pub use manifests::ManifestCache;
+pub use reads::Reads;
+pub(crate) use reads::{Noted, NotedScan};
+pub(crate) use schemas::SchemaCache;
 
-use crate::assign::DYNAMIC;
-use crate::commit::Reads;
-use crate::manifest::ManifestCache;
-use crate::scan::ScanCounts;
-use crate::schema::SchemaCache;
 use crate::seam::{Env, Storage};
 
 /// A table at one schema with options as seen by this caller (dynamic options applied). Cheap to clone.
@@ -26,13 +32,14 @@ pub struct Table {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Inner {
     name: String,
     path: String,
     branch: Option<String>,
     schema: TableSchema,
     env: Env,
+    hooks: Arc<dyn CommitHooks>,
     caches: Caches,
     view: View,
 }
@@ -60,16 +67,32 @@ struct Caches {
 }
 
 impl Table {
-    /// A table called `name` (`db.table`, for messages) at `path`, relative to the store's root. The option `branch` of the
-    /// schema chooses the branch.
-    pub fn new(name: impl Into<String>, path: impl Into<String>, schema: TableSchema, env: Env) -> Self {
-        let path: String = path.into();
-        Self::build(name.into(), path.trim_end_matches('/').to_owned(), schema, env, Caches::default(), View::Whole)
+    /// A table called `name` (`db.table`, for messages) at `path`, relative to the store's root, whose commits `hooks` follow. The
+    /// option `branch` of the schema chooses the branch.
+    pub(crate) fn hooked(name: String, path: &str, schema: TableSchema, env: Env, hooks: Arc<dyn CommitHooks>) -> Self {
+        let branch = branch_of(&schema);
+        let path = path.trim_end_matches('/').to_owned();
+        let (caches, view) = (Caches::default(), View::Whole);
+        Self { inner: Arc::new(Inner { name, path, branch, schema, env, hooks, caches, view }) }
     }
 
-    fn build(name: String, path: String, schema: TableSchema, env: Env, caches: Caches, view: View) -> Self {
-        let branch = schema.options.text(&BRANCH).filter(|branch| !matches!(*branch, "" | "main")).map(str::to_owned);
-        Self { inner: Arc::new(Inner { name, path, branch, schema, env, caches, view }) }
+    /// The same table with some of it changed.
+    fn changed(&self, change: impl FnOnce(&mut Inner)) -> Self {
+        let mut inner = (*self.inner).clone();
+        change(&mut inner);
+        inner.branch = branch_of(&inner.schema);
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The same table, whose commits these hooks follow instead of the usual upkeep.
+    #[must_use]
+    pub fn with_hooks(&self, hooks: Arc<dyn CommitHooks>) -> Self {
+        self.changed(|inner| inner.hooks = hooks)
+    }
+
+    /// What follows the commits of a new committer.
+    pub(crate) fn after_commit(&self) -> Arc<dyn AfterCommit> {
+        self.inner.hooks.begin()
     }
 
     /// The same table with options that hold for this caller only, such as hints of one query; they override those of the
@@ -91,35 +114,31 @@ impl Table {
         let mut schema = self.inner.schema.clone();
         schema.options = schema.options.merged(dynamic);
         let (from, to) = (self.options().bucket()?, schema.options.bucket()?);
-        if from != to && (from == DYNAMIC || to == DYNAMIC) {
+        if from != to && (from == Bucketing::NONE || to == Bucketing::NONE) {
             return Err(Error::invalid(format!(
                 "option bucket cannot be {to} for a single write where the table has {from}"
             ))
             .with("table", self.name()));
         }
-        let mut caches = self.inner.caches.clone();
-        if dynamic.contains("branch") {
-            caches.schemas = Arc::default();
-        }
-        let inner = &self.inner;
-        Ok(Self::build(inner.name.clone(), inner.path.clone(), schema, inner.env.clone(), caches, inner.view))
+        Ok(self.changed(|inner| {
+            inner.schema = schema;
+            if dynamic.contains("branch") {
+                inner.caches.schemas = Arc::default();
+            }
+        }))
     }
 
     /// The same table at another version of its schema; options given to [`with_options`](Self::with_options) are gone.
     #[must_use]
     pub fn with_schema(&self, schema: TableSchema) -> Self {
-        let inner = &self.inner;
-        let (name, path, caches) = (inner.name.clone(), inner.path.clone(), inner.caches.clone());
-        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
+        self.changed(|inner| inner.schema = schema)
     }
 
     /// The table as its read-optimised view `t$ro` shows it: of a table with a primary key only the rows that a full
     /// compaction has brought to the highest level, which are read without merging and with every filter pushed down.
     #[must_use]
     pub fn read_optimized(&self) -> Self {
-        let inner = &self.inner;
-        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
-        Self::build(name, path, schema, inner.env.clone(), inner.caches.clone(), View::HighestLevel)
+        self.changed(|inner| inner.view = View::HighestLevel)
     }
 
     /// Which files reads see.
@@ -185,19 +204,13 @@ impl Table {
     /// The table over another store, which has the same files.
     #[must_use]
     pub(crate) fn with_storage(&self, storage: Arc<dyn Storage>) -> Self {
-        let inner = &self.inner;
-        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
-        let env = Env { storage, ..inner.env.clone() };
-        Self::build(name, path, schema, env, inner.caches.clone(), inner.view)
+        self.changed(|inner| inner.env.storage = storage)
     }
 
     /// The table, whose scans count what they do.
     #[must_use]
     pub(crate) fn with_counts(&self, counts: Arc<ScanCounts>) -> Self {
-        let inner = &self.inner;
-        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
-        let caches = Caches { counts: Some(counts), ..inner.caches.clone() };
-        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
+        self.changed(|inner| inner.caches.counts = Some(counts))
     }
 
     /// What its scans count, if somebody asks.
@@ -222,19 +235,13 @@ impl Table {
 
     /// The same table, whose batch reads are noted there.
     pub(crate) fn with_reads(&self, reads: Option<Reads>) -> Self {
-        let inner = &self.inner;
-        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
-        let caches = Caches { reads, ..inner.caches.clone() };
-        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
+        self.changed(|inner| inner.caches.reads = reads)
     }
 
     /// The same table, which keeps its manifests in this cache: the tables that a catalog opens share one.
     #[must_use]
     pub fn with_manifest_cache(&self, manifests: ManifestCache) -> Self {
-        let inner = &self.inner;
-        let (name, path, schema) = (inner.name.clone(), inner.path.clone(), inner.schema.clone());
-        let caches = Caches { manifests, ..inner.caches.clone() };
-        Self::build(name, path, schema, inner.env.clone(), caches, inner.view)
+        self.changed(|inner| inner.caches.manifests = manifests)
     }
 
     pub(crate) fn manifest_cache(&self) -> &ManifestCache {
@@ -244,4 +251,9 @@ impl Table {
     pub(crate) fn schema_cache(&self) -> &Arc<SchemaCache> {
         &self.inner.caches.schemas
     }
+}
+
+/// The branch that the options choose, unless it is the main one.
+fn branch_of(schema: &TableSchema) -> Option<String> {
+    schema.options.text(&BRANCH).filter(|branch| !matches!(*branch, "" | "main")).map(str::to_owned)
 }

@@ -4,10 +4,10 @@ use linn_format::manifest::IndexManifestEntry;
 use linn_format::options::table::index::INDEX_FILE_IN_DATA_FILE_DIR;
 use linn_format::partition::{partition_name, partition_path};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::{Error, Result};
 
 use super::Table;
-use crate::postpone::POSTPONED;
 
 impl Table {
     /// Where the branch keeps its schemas, snapshots, tags, changelogs and consumers. Data, manifests, indexes and
@@ -91,7 +91,7 @@ impl Table {
             path = format!("{path}/{}", self.partition_folders(partition)?);
         }
         Ok(match bucket {
-            POSTPONED => format!("{path}/bucket-postpone"),
+            Bucketing::POSTPONED => format!("{path}/bucket-postpone"),
             other => format!("{path}/bucket-{other}"),
         })
     }

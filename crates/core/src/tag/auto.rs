@@ -7,8 +7,7 @@ use linn_format::snapshot::Snapshot;
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::Tags;
-use super::period::Period;
-use crate::snapshot::{Snapshots, watermark_of};
+use crate::snapshot::{Period, Snapshots, watermark_of};
 use crate::table::Table;
 
 /// Up to which snapshot tags have been made.

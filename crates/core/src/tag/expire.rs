@@ -4,8 +4,7 @@ use chrono::{NaiveDateTime, TimeDelta};
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use super::Tags;
-use super::store::local_time;
-use crate::snapshot::wall_time;
+use crate::snapshot::{local_time, wall_time};
 use crate::table::Table;
 
 /// A wall-clock time of this machine: tags that were made before are old.

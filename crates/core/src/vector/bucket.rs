@@ -8,8 +8,8 @@ use linn_format::Result;
 use linn_format::manifest::{FileKind, IndexManifestEntry};
 use roaring::RoaringTreemap;
 
-use super::file::{Positions, read};
-use crate::compact::BucketFiles;
+use super::file::read;
+use crate::file::{BucketFiles, Positions};
 use crate::table::Table;
 
 /// Deletion vectors of the files of a bucket.

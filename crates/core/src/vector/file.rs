@@ -1,19 +1,18 @@
 //! Index files of deletion vectors: where they lie, reading all of one, writing some.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use linn_format::manifest::{DELETION_VECTORS_INDEX, FileKind, IndexManifestEntry};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
+use linn_format::snapshot::Snapshot;
 use linn_format::vector::{DeletionVectorWriter, VectorKind};
 use linn_format::{Result, ResultExt, vector};
-use roaring::RoaringTreemap;
 
+use crate::file::Positions;
+use crate::manifest::Manifests;
 use crate::table::Table;
-
-/// Deleted positions by data file.
-pub(crate) type Positions = BTreeMap<String, Arc<RoaringTreemap>>;
 
 /// All vectors of an index file.
 ///
@@ -104,6 +103,12 @@ pub(crate) async fn delete(table: &Table, entry: &IndexManifestEntry) -> Result<
 }
 
 /// Whether the table has no buckets.
-pub(super) fn is_unaware(table: &Table) -> Result<bool> {
-    Ok(!table.schema().is_primary_key_table() && table.options().bucket()? == -1)
+pub(crate) fn is_unaware(table: &Table) -> Result<bool> {
+    Ok(table.schema().bucketing()? == Bucketing::Unaware)
+}
+
+/// The lines of all deletion vectors of a snapshot.
+pub(crate) async fn vector_lines(table: &Table, snapshot: &Snapshot) -> Result<Vec<IndexManifestEntry>> {
+    let lines = Manifests::new(table).index_of(snapshot).await?;
+    Ok(lines.into_iter().filter(|l| l.kind == FileKind::Add && l.index_type == DELETION_VECTORS_INDEX).collect())
 }

@@ -7,12 +7,9 @@
 
 mod bucket;
 mod file;
-mod job;
 
 pub(crate) use bucket::BucketVectors;
-pub(crate) use file::{Positions, delete, write};
-pub use job::RowDeletion;
-pub(crate) use job::{changes, vector_lines};
+pub(crate) use file::{delete, is_unaware, vector_lines, write};
 
 #[cfg(test)]
 mod tests;

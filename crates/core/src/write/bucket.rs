@@ -12,15 +12,15 @@ use linn_format::row::BinaryRow;
 use linn_format::{BatchStream, ErrorKind, Result};
 
 use super::absent::Absent;
-use super::budget::{MemoryBudget, Share};
 use super::check::key_value;
 use super::settings::Settings;
-use super::spill::Spill;
 use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
-use crate::compact::{BucketFiles, Compacted, Compactor, Output, Sink, give_up};
+use crate::compact::{Compacted, Compactor};
+use crate::file::{BucketFiles, Output, Sink, give_up};
 use crate::merge::{Before, Columns, How, Merged, Ranks, SortedBuffer, merge_changes};
 use crate::read::prefetch;
+use crate::spill::{MemoryBudget, Share, Spill};
 
 /// Bounds of a batch between the merge and the file.
 const FLUSH_ROWS: usize = 32 << 10;

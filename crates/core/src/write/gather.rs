@@ -11,14 +11,35 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use linn_format::row::BinaryRow;
 use linn_format::{BatchStream, Error, Result};
 
-use super::route::Router;
-use super::settings::spill_compression;
-use super::spill::{Spill, SpillWriter};
 use super::writer::TableWriter;
+use crate::assign::Router;
+use crate::spill::{Spill, SpillWriter, spill_compression};
 use crate::table::Table;
 
 /// Name of the column of kinds, which no table has.
 const KIND: &str = "_LINN_KIND";
+
+/// What the rows of a writer replace, when they replace the partitions that they are in.
+#[derive(Default)]
+pub(super) enum Replaces {
+    /// They do not.
+    #[default]
+    NotAsked,
+    /// Rows wait until it is known which partitions these are.
+    Gathering(Box<Gathering>),
+    /// These partitions.
+    Known(Arc<HashSet<BinaryRow>>),
+}
+
+impl Replaces {
+    /// The partitions, once they are known.
+    pub(super) fn partitions(&self) -> Option<Arc<HashSet<BinaryRow>>> {
+        match self {
+            Self::Known(partitions) => Some(Arc::clone(partitions)),
+            Self::NotAsked | Self::Gathering(_) => None,
+        }
+    }
+}
 
 /// Rows that wait.
 pub(super) struct Gathering {

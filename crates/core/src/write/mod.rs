@@ -6,29 +6,22 @@
 
 mod absent;
 mod bucket;
-mod budget;
 mod check;
 mod due;
 mod gather;
 mod open;
+mod pool;
+pub(crate) mod postpone;
 mod restore;
-mod route;
 mod routing;
 mod settings;
-mod spill;
 mod table;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub use crate::postpone::Growth;
-pub use budget::MemoryBudget;
-pub(crate) use budget::Share;
-pub(crate) use restore::Kept;
-pub(crate) use route::{Columns, Partitions};
-pub(crate) use settings::spill_compression;
-pub(crate) use spill::Spill;
+pub use crate::spill::MemoryBudget;
 pub use writer::TableWriter;
 #[cfg(test)]
 pub(crate) use writer::{Buckets, OpenBucket};

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use arrow_array::{Int8Array, RecordBatch};
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::{Error, Result};
 
 use super::bucket::BucketWriter;
-use super::budget::MemoryBudget;
 use super::settings::Settings;
 use super::writer::Buckets;
 use crate::append::{self, AppendWriter};
 use crate::commit::CommitMessage;
 use crate::compact;
-use crate::postpone::POSTPONED;
+use crate::spill::MemoryBudget;
 
 /// Opens the writers of a table.
 #[derive(Clone)]
@@ -48,7 +48,7 @@ impl Opener {
     /// Opens the writer of a bucket.
     pub(crate) async fn open(&self, partition: &BinaryRow, bucket: i32, budget: &MemoryBudget) -> Result<OneBucket> {
         match self {
-            Self::Postponed(waiting, ..) if bucket == POSTPONED => {
+            Self::Postponed(waiting, ..) if bucket == Bucketing::POSTPONED => {
                 let writer = AppendWriter::new(partition.clone(), bucket, waiting.clone(), 0, budget);
                 Ok(OneBucket::Append(Box::new(writer)))
             }

@@ -11,45 +11,18 @@ use linn_format::file::DataFileMeta;
 use linn_format::manifest::IndexManifestEntry;
 use linn_format::options::ChangelogProducer;
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 use linn_format::snapshot::{CommitKind, Snapshot};
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 use tokio::sync::Mutex;
 
 use super::writer::{Buckets, OpenBucket};
-use crate::commit::Target;
+use crate::assign::Kept;
 use crate::compact::TableFiles;
 use crate::manifest::Manifests;
-use crate::postpone::POSTPONED;
 use crate::snapshot::Snapshots;
 use crate::table::Table;
 use crate::vector::{BucketVectors, vector_lines};
-
-/// What stays of a table when the rows that are written are committed.
-#[derive(Debug, Clone)]
-pub(crate) enum Kept {
-    /// All of it.
-    All,
-    /// Nothing.
-    Nothing,
-    /// What is not replaced.
-    Outside(Target),
-}
-
-impl Kept {
-    /// Whether a partition stays.
-    pub(crate) fn has(&self, partition: &BinaryRow) -> Result<bool> {
-        match self {
-            Self::All => Ok(true),
-            Self::Nothing => Ok(false),
-            Self::Outside(target) => Ok(!target.holds(partition)?),
-        }
-    }
-
-    /// Whether nothing stays.
-    pub(crate) fn is_nothing(&self) -> bool {
-        matches!(self, Self::Nothing)
-    }
-}
 
 /// The buckets of one table.
 pub(super) struct TableBuckets {
@@ -179,7 +152,7 @@ impl Buckets for TableBuckets {
         drop(found);
         let buckets = self.table.options().bucket()?;
         if let Some(Bucket { total_buckets, .. }) = &there
-            && buckets != POSTPONED
+            && buckets != Bucketing::POSTPONED
             && *total_buckets != buckets
         {
             return Err(Error::invalid(format!("the partition has {total_buckets} buckets, the table now {buckets}"))

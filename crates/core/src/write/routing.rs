@@ -5,12 +5,10 @@ use std::collections::HashMap;
 use arrow_array::{Int8Array, RecordBatch};
 use linn_format::Result;
 use linn_format::row::BinaryRow;
-use linn_format::schema::TableSchema;
+use linn_format::schema::{Bucketing, TableSchema};
 
-use super::restore::Kept;
-use super::route::{Partitions, Routed, Router, group};
-use crate::assign::{CrossPartition, DYNAMIC, DynamicBuckets, Messages};
-use crate::postpone::{self, POSTPONED, Waiting};
+use crate::assign::{CrossPartition, DynamicBuckets, Kept, Messages, Partitions, Routed, Router, group};
+use crate::scan::Waiting;
 use crate::table::Table;
 
 /// The routing of one table.
@@ -56,7 +54,7 @@ impl Routing {
     pub(crate) fn of(table: &Table, kept: Kept) -> Result<Self> {
         let schema = table.schema();
         let router = Router::new(schema)?;
-        if !schema.is_primary_key_table() || router.buckets() != DYNAMIC {
+        if router.bucketing() != Bucketing::Dynamic {
             return Ok(Self { router, buckets: Buckets::OfRows });
         }
         let buckets = match schema.is_cross_partition() {
@@ -77,6 +75,11 @@ impl Routing {
     /// Number of buckets; −1 for none or dynamic ones, −2 for postponed ones.
     pub(crate) fn buckets(&self) -> i32 {
         self.router.buckets()
+    }
+
+    /// How rows get their buckets.
+    pub(crate) fn bucketing(&self) -> Bucketing {
+        self.router.bucketing()
     }
 
     /// Whether the values of a row say its bucket.
@@ -139,7 +142,7 @@ impl Placed {
         }
         let bucket = |(row, partition): (usize, &u32)| {
             let count = counts.get(*partition as usize).copied().flatten();
-            count.and_then(|count| by_count.get(&count)?.get(row).copied()).unwrap_or(POSTPONED)
+            count.and_then(|count| by_count.get(&count)?.get(row).copied()).unwrap_or(Bucketing::POSTPONED)
         };
         Ok(partitions.of_row.iter().enumerate().map(bucket).collect())
     }
@@ -147,12 +150,12 @@ impl Placed {
     async fn place(&mut self, messages: &mut Messages) -> Result<()> {
         let staged: Vec<Waiting> = messages
             .iter()
-            .filter(|((_, bucket), _)| *bucket == POSTPONED)
+            .filter(|((_, bucket), _)| *bucket == Bucketing::POSTPONED)
             .map(|(_, message)| Waiting::new(message.partition.clone(), message.new_files.clone()))
             .collect();
         // Boxed because placing writes, as this does.
-        let placed = Box::pin(postpone::place_staged(&self.table, &self.user, staged, self.restore)).await?;
-        messages.retain(|(_, bucket), _| *bucket != POSTPONED);
+        let placed = Box::pin(super::postpone::place_staged(&self.table, &self.user, staged, self.restore)).await?;
+        messages.retain(|(_, bucket), _| *bucket != Bucketing::POSTPONED);
         for message in messages.values_mut() {
             message.total_buckets = self.counts.get(&message.partition).copied().unwrap_or(message.total_buckets);
         }

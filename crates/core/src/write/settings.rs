@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use arrow_ipc::CompressionType;
+use linn_format::options::ChangelogProducer;
 use linn_format::options::table::write;
-use linn_format::options::{ChangelogProducer, Options};
 use linn_format::schema::TableSchema;
 use linn_format::{Error, Result};
 
 use crate::compact;
 use crate::merge::{KeyOrder, MergeSpec, Ranks, Retractions, View};
 use crate::seam::Env;
+use crate::spill::spill_compression;
 
 /// Everything the writers of the buckets of one table share.
 pub(crate) struct Settings {
@@ -85,17 +86,5 @@ impl Settings {
     /// not spilled, as a spill holds it merged.
     pub(crate) fn may_spill(&self, spills: usize, bytes: u64) -> bool {
         self.spillable && !self.input_changelog && spills < self.max_spills && bytes < self.max_spill_bytes
-    }
-}
-
-/// `spill-compression`: the codec of spill files, `None` for none.
-///
-/// # Errors
-/// `Invalid` for a codec that is not known.
-pub(crate) fn spill_compression(options: &Options) -> Result<Option<CompressionType>> {
-    match options.require(&write::SPILL_COMPRESSION)? {
-        "lz4" | "lzo" => Ok(Some(CompressionType::LZ4_FRAME)),
-        "none" => Ok(None),
-        _ => Ok(Some(CompressionType::ZSTD)),
     }
 }

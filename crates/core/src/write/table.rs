@@ -8,19 +8,21 @@ use linn_format::file::{FileWrite, KeyValueLayout, format_named};
 use linn_format::options::Options;
 use linn_format::partition::PartitionSpec;
 use linn_format::row::BinaryRow;
+use linn_format::schema::Bucketing;
 
-use super::budget::MemoryBudget;
 use super::gather::Gathering;
 use super::open::Opener;
-use super::restore::{Kept, TableBuckets};
+use super::restore::TableBuckets;
 use super::routing::{Placed, Routing};
 use super::settings::Settings;
 use super::writer::{Buckets, TableWriter};
 use crate::append;
+use crate::assign::Kept;
 use crate::commit::{Target, whole};
 use crate::compact;
-use crate::postpone::{POSTPONED, known_counts};
+use crate::scan::known_counts;
 use crate::snapshot::Snapshots;
+use crate::spill::MemoryBudget;
 use crate::table::Table;
 
 impl Table {
@@ -112,7 +114,7 @@ impl Table {
     }
 
     pub(crate) fn places_at_once(&self) -> Result<bool> {
-        Ok(self.options().bucket()? == POSTPONED && self.options().postpone_batch_write_fixed_bucket()?)
+        Ok(self.schema().bucketing()? == Bucketing::Postponed && self.options().postpone_batch_write_fixed_bucket()?)
     }
 
     async fn placing_writer(&self, user: &str, restore: bool) -> Result<TableWriter> {
@@ -152,8 +154,8 @@ impl Table {
     ) -> Result<TableWriter> {
         let (schema, env) = (self.schema(), self.env());
         let settings = Arc::new(Settings::of(schema, env, routing.buckets())?);
-        let opener = match routing.buckets() {
-            POSTPONED => {
+        let opener = match routing.bucketing() {
+            Bucketing::Postponed => {
                 let waiting = append::Settings::of_waiting(&self.of_waiting(user)?, settings.spec.input_schema())?;
                 Opener::Postponed(Arc::new(waiting), buckets, settings)
             }

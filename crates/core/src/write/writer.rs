@@ -1,6 +1,6 @@
 //! The writer of a table.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{Int8Array, RecordBatch};
@@ -12,20 +12,20 @@ use linn_format::schema::TableSchema;
 use linn_format::{Error, ErrorKind, Result};
 
 use super::absent::Absent;
-use super::budget::MemoryBudget;
 use super::check::Check;
 use super::due::Due;
-use super::gather::{Gathering, apart};
-use super::open::{OneBucket, Opener};
-use super::route::{Routed, Router};
+use super::gather::{Gathering, Replaces, apart};
+use super::open::Opener;
+use super::pool::{BucketPool, Flushed};
 use super::routing::Routing;
 #[cfg(test)]
 use super::settings::Settings;
 use crate::append;
-use crate::assign::Messages;
+use crate::assign::{Routed, Router};
 use crate::commit::{CommitMessage, CommitOutcome};
-use crate::compact::BucketFiles;
+use crate::file::BucketFiles;
 use crate::seam::Env;
+use crate::spill::MemoryBudget;
 use crate::table::Table;
 use crate::vector::BucketVectors;
 
@@ -60,25 +60,19 @@ pub(crate) struct OpenBucket {
 
 /// Writes rows of one table into its buckets. At any time a bucket may have one writer only.
 pub struct TableWriter {
-    opener: Opener,
-    env: Env,
     check: Check,
     routing: Routing,
-    budget: MemoryBudget,
+    buckets: BucketPool,
     /// Rows were lost whose keys are known to have moved; nothing may be committed any more.
     failed: bool,
     /// Rows that were taken, and have no bucket yet because the store failed; in order, before those that come next.
     taken: VecDeque<(RecordBatch, Int8Array)>,
     /// The same, for rows whose bucket is known but could not be opened. They came before those of `taken`.
     routed: VecDeque<Routed>,
-    /// By serialised partition and bucket, so that messages come in a fixed order.
-    writers: BTreeMap<(Vec<u8>, i32), OneBucket>,
     /// Full compactions, where they come by commits.
     full: Option<Due>,
-    /// Rows that wait until it is known which partitions they replace.
-    gathering: Option<Gathering>,
-    /// Those partitions, once it is known.
-    replaces: Option<Arc<HashSet<BinaryRow>>>,
+    /// What the rows replace.
+    replaces: Replaces,
 }
 
 impl TableWriter {
@@ -115,21 +109,9 @@ impl TableWriter {
         budget: MemoryBudget,
     ) -> Result<Self> {
         let full = opener.compaction().map(|c| c.full_every).unwrap_or_default().map(Due::new);
-        let (check, env, writers) = (Check::new(schema)?, env.clone(), BTreeMap::new());
-        Ok(Self {
-            opener,
-            env,
-            check,
-            routing,
-            budget,
-            failed: false,
-            taken: VecDeque::new(),
-            routed: VecDeque::new(),
-            writers,
-            full,
-            gathering: None,
-            replaces: None,
-        })
+        let (check, buckets) = (Check::new(schema)?, BucketPool::new(opener, env.clone(), budget));
+        let (taken, routed) = (VecDeque::new(), VecDeque::new());
+        Ok(Self { check, routing, buckets, failed: false, taken, routed, full, replaces: Replaces::NotAsked })
     }
 
     /// Writes rows: all columns of the table by name, in the Arrow types of the table (timestamps of more than six digits
@@ -154,17 +136,17 @@ impl TableWriter {
     }
 
     async fn put(&mut self, rows: RecordBatch, kinds: Int8Array) -> Result<()> {
-        if let Some(gathering) = &mut self.gathering {
-            let taken = gathering.push(&rows, &kinds);
-            self.failed |= taken.is_err();
-            return taken;
+        match &mut self.replaces {
+            Replaces::NotAsked => self.take(rows, kinds).await,
+            Replaces::Gathering(gathering) => {
+                let taken = gathering.push(&rows, &kinds);
+                self.failed |= taken.is_err();
+                taken
+            }
+            Replaces::Known(_) => {
+                Err(Error::invalid("a dynamic partition overwrite is committed once").with_hint("use another writer"))
+            }
         }
-        if self.replaces.is_some() {
-            return Err(
-                Error::invalid("a dynamic partition overwrite is committed once").with_hint("use another writer")
-            );
-        }
-        self.take(rows, kinds).await
     }
 
     /// Writes rows that have only some of the table's columns; the others are null, which in a table that merges partial rows
@@ -174,7 +156,7 @@ impl TableWriter {
     /// As [`write`](Self::write).
     pub async fn write_some(&mut self, batch: &RecordBatch, kinds: Option<&Int8Array>) -> Result<()> {
         let lacks_none = batch.num_columns() == self.check.arrow().fields().len();
-        if lacks_none || self.gathering.is_some() || self.replaces.is_some() || !self.takes_absent() {
+        if lacks_none || !matches!(self.replaces, Replaces::NotAsked) || !self.takes_absent() {
             let columns = Absent::default().filled(&self.check.some(batch, None)?.0, self.check.arrow());
             return self.write(&RecordBatch::try_new(Arc::clone(self.check.arrow()), columns)?, kinds).await;
         }
@@ -185,18 +167,24 @@ impl TableWriter {
 
     /// Whether rows come to their bucket with the columns that they have.
     fn takes_absent(&self) -> bool {
-        matches!(self.opener, Opener::MergeTree(..)) && self.routing.is_of_rows()
+        matches!(self.buckets.opener(), Opener::MergeTree(..)) && self.routing.is_of_rows()
     }
 
     /// Has rows wait until it is known which partitions they replace.
     pub(super) fn gather(mut self, gathering: Gathering) -> Self {
-        self.gathering = Some(gathering);
+        self.replaces = Replaces::Gathering(Box::new(gathering));
         self
     }
 
     /// Writes the rows that have waited.
     async fn end_gathering(&mut self) -> Result<()> {
-        let Some(gathering) = self.gathering.take() else { return Ok(()) };
+        let gathering = match std::mem::take(&mut self.replaces) {
+            Replaces::Gathering(gathering) => gathering,
+            other => {
+                self.replaces = other;
+                return Ok(());
+            }
+        };
         let ended = async {
             let mut gathered = gathering.end()?;
             let mut rows = gathered.rows()?;
@@ -204,7 +192,7 @@ impl TableWriter {
                 let (rows, kinds) = apart(&batch)?;
                 gathered.writer.take(rows, kinds).await?;
             }
-            gathered.writer.replaces = Some(gathered.partitions);
+            gathered.writer.replaces = Replaces::Known(gathered.partitions);
             Ok(gathered.writer)
         };
         match ended.await {
@@ -221,13 +209,7 @@ impl TableWriter {
     async fn take(&mut self, rows: RecordBatch, kinds: Int8Array) -> Result<()> {
         self.taken.push_back((rows, kinds));
         self.pass_on().await?;
-        while self.budget.is_exceeded() {
-            let Some(largest) = self.writers.values_mut().max_by_key(|w| w.memory()).filter(|w| w.memory() > 0) else {
-                break;
-            };
-            largest.free_memory().await?;
-        }
-        Ok(())
+        self.buckets.keep_to_budget().await
     }
 
     /// Brings the rows that were taken into the buffers of their buckets. What cannot be brought there for want of the store
@@ -255,9 +237,9 @@ impl TableWriter {
         }
         self.announce().await?;
         while let Some((partition, bucket)) = self.routed.front().map(|r| (r.partition.clone(), r.bucket)) {
-            self.bucket(&partition, bucket).await?;
+            let writer = self.buckets.bucket(&partition, bucket).await?;
             let Some(Routed { rows, kinds, .. }) = self.routed.pop_front() else { break };
-            self.bucket(&partition, bucket).await?.write(rows, kinds).await?;
+            writer.write(rows, kinds).await?;
         }
         Ok(())
     }
@@ -274,7 +256,7 @@ impl TableWriter {
     /// # Errors
     /// `Unsupported` for a `write-only` table and for tables whose compaction needs what Linn lacks.
     pub async fn compact(&mut self, partition: &BinaryRow, bucket: i32, full: bool) -> Result<()> {
-        let settings = match &self.opener {
+        let settings = match self.buckets.opener() {
             Opener::MergeTree(_, settings) | Opener::Postponed(_, _, settings) => Some(settings),
             Opener::Append(..) => None,
         };
@@ -282,8 +264,8 @@ impl TableWriter {
             return Err(Error::unsupported("compaction by a write-only writer")
                 .with_hint("set 'write-only' to 'false' for the compacting job"));
         }
-        self.opener.announce(&[]).await?;
-        self.bucket(partition, bucket).await?.compact(full).await
+        self.buckets.opener().announce(&[]).await?;
+        self.buckets.bucket(partition, bucket).await?.compact(full).await
     }
 
     /// Takes up what earlier writers left at level 0 of tables whose compactions look older rows up (first-row, a lookup
@@ -294,10 +276,9 @@ impl TableWriter {
     /// # Errors
     /// What reading the latest snapshot yields.
     pub async fn resume(&mut self) -> Result<usize> {
-        let (buckets, is_behind) = match &self.opener {
-            Opener::MergeTree(buckets, _) => {
-                (buckets.clone(), self.opener.compaction().is_some_and(|c| c.changes.looks_up))
-            }
+        let opener = self.buckets.opener();
+        let (buckets, is_behind) = match opener {
+            Opener::MergeTree(buckets, _) => (buckets.clone(), opener.compaction().is_some_and(|c| c.changes.looks_up)),
             Opener::Append(..) | Opener::Postponed(..) => return Ok(0),
         };
         if !is_behind {
@@ -306,16 +287,17 @@ impl TableWriter {
         buckets.announce(&[]).await?;
         let left = buckets.below(1).await?;
         for (partition, bucket) in &left {
-            self.bucket(partition, *bucket).await?;
+            self.buckets.bucket(partition, *bucket).await?;
         }
         Ok(left.len())
     }
 
     /// Opens all buckets that a full compaction has something to do in, when one is due.
     async fn due(&mut self) -> Result<bool> {
-        let Opener::MergeTree(buckets, _) = &self.opener else { return Ok(false) };
-        let (buckets, top) = (buckets.clone(), self.opener.compaction().map_or(0, |c| c.num_levels));
-        let Some(due) = self.full.as_mut().filter(|_| self.writers.values().any(OneBucket::has_rows)) else {
+        let opener = self.buckets.opener();
+        let Opener::MergeTree(buckets, _) = opener else { return Ok(false) };
+        let (buckets, top) = (buckets.clone(), opener.compaction().map_or(0, |c| c.num_levels));
+        let Some(due) = self.full.as_mut().filter(|_| self.buckets.has_rows()) else {
             return Ok(false);
         };
         if !due.is_now(&*buckets).await? {
@@ -324,7 +306,7 @@ impl TableWriter {
         buckets.announce(&[]).await?;
         let top = i32::try_from(top.saturating_sub(1)).unwrap_or(i32::MAX);
         for (partition, bucket) in buckets.below(top).await? {
-            self.bucket(&partition, bucket).await?;
+            self.buckets.bucket(&partition, bucket).await?;
         }
         Ok(true)
     }
@@ -339,57 +321,12 @@ impl TableWriter {
         self.usable()?;
         self.end_gathering().await?;
         self.pass_on().await?;
-        let stale: Vec<_> = self.writers.iter().filter(|(_, w)| w.is_stale()).map(|(key, _)| key.clone()).collect();
-        for key in stale {
-            self.refresh_bucket(&key, false).await?;
-        }
+        self.buckets.refresh_stale().await?;
         let full = self.due().await?;
-        let env = self.env.clone();
-        let parallelism = env.spawn.parallelism(crate::seam::Pool::Work).max(1);
-        let writers = std::mem::take(&mut self.writers);
-        let tasks: Vec<_> = writers
-            .into_iter()
-            .map(|(key, mut writer)| {
-                let (sender, receiver) = futures::channel::oneshot::channel();
-                let task = async move {
-                    let message = writer.prepare_commit(wait, full).await;
-                    sender.send((key, writer, message)).ok();
-                };
-                (Box::pin(task) as futures::future::BoxFuture<'static, ()>, receiver)
-            })
-            .collect();
-        let mut messages = Vec::new();
-        let mut failure = None;
-        let mut tasks = tasks.into_iter();
-        let mut running = std::collections::VecDeque::new();
-        loop {
-            while running.len() < parallelism {
-                let Some((task, receiver)) = tasks.next() else { break };
-                env.spawn.spawn(crate::seam::Pool::Work, task);
-                running.push_back(receiver);
-            }
-            let Some(receiver) = running.pop_front() else { break };
-            let Ok((key, writer, message)) = receiver.await else {
-                // Its rows went with it.
-                self.failed = true;
-                return Err(Error::internal("a flush ended without a result"));
-            };
-            match message {
-                Ok(Some(message)) => {
-                    messages.push((key.clone(), message));
-                    self.writers.insert(key, writer);
-                }
-                Ok(None) if writer.is_idle() => {}
-                Ok(None) => {
-                    self.writers.insert(key, writer);
-                }
-                Err(e) => {
-                    failure.get_or_insert(e);
-                    self.writers.insert(key, writer);
-                }
-            }
-        }
-        let mut messages: Messages = messages.into_iter().collect();
+        let flushed = self.buckets.flush(wait, full).await;
+        // A bucket that is lost has taken its rows along.
+        self.failed |= flushed.is_err();
+        let Flushed { mut messages, mut failure } = flushed?;
         if failure.is_none() {
             failure = self.routing.hand_over(&mut messages).await.err();
         }
@@ -397,14 +334,10 @@ impl TableWriter {
             if let Some(due) = self.full.as_mut().filter(|_| messages.values().any(|m| !m.new_files.is_empty())) {
                 due.committed(full);
             }
-            let replaces = |message| CommitMessage { replaces: self.replaces.clone(), ..message };
+            let replaces = |message| CommitMessage { replaces: self.replaces.partitions(), ..message };
             return Ok(messages.into_values().map(replaces).collect());
         };
-        for (key, message) in messages {
-            if let Some(writer) = self.writers.get_mut(&key) {
-                writer.take_back(message);
-            }
-        }
+        self.buckets.take_back(messages);
         Err(failure)
     }
 
@@ -416,7 +349,7 @@ impl TableWriter {
     /// `Unavailable` or `Corrupt` from reading the table; the writer is as before then.
     pub async fn settle(&mut self, outcome: &CommitOutcome) -> Result<()> {
         match outcome {
-            CommitOutcome::CompactionLost { .. } | CommitOutcome::Conflict(_) => self.refresh_buckets(true).await,
+            CommitOutcome::CompactionLost { .. } | CommitOutcome::Conflict(_) => self.buckets.refresh(true).await,
             CommitOutcome::Committed(_) | CommitOutcome::Unknown(_) => Ok(()),
         }
     }
@@ -427,38 +360,12 @@ impl TableWriter {
     /// # Errors
     /// As [`TableWriter::settle`].
     pub async fn refresh(&mut self) -> Result<()> {
-        self.refresh_buckets(false).await
-    }
-
-    async fn refresh_buckets(&mut self, lost: bool) -> Result<()> {
-        let keys: Vec<_> = self.writers.keys().cloned().collect();
-        for key in keys {
-            self.refresh_bucket(&key, lost).await?;
-        }
-        Ok(())
-    }
-
-    async fn refresh_bucket(&mut self, key: &(Vec<u8>, i32), lost: bool) -> Result<()> {
-        // Writers without a merge tree do not depend on what others do to the table.
-        if !matches!(self.writers.get(key), Some(OneBucket::MergeTree(_))) {
-            return Ok(());
-        }
-        let partition = BinaryRow::from_serialized(key.0.clone())?;
-        // What was looked up for the rows written last may be older than what others have done since.
-        self.opener.announce(&[]).await?;
-        let mut newer = self.opener.open(&partition, key.1, &self.budget).await?;
-        if let Some(writer) = self.writers.get_mut(key) {
-            writer.move_to(&mut newer, lost).await;
-            *writer = newer;
-        }
-        Ok(())
+        self.buckets.refresh(false).await
     }
 
     /// Ends the writer; what was not handed over by [`TableWriter::prepare_commit`] is given up and its files deleted.
     pub async fn close(mut self) -> Result<()> {
-        for writer in self.writers.values_mut() {
-            writer.abort().await;
-        }
+        self.buckets.abort().await;
         Ok(())
     }
 
@@ -471,22 +378,11 @@ impl TableWriter {
                 new.push(routed.partition.clone());
             }
         }
-        self.opener.announce(&new).await
+        self.buckets.opener().announce(&new).await
     }
 
     /// The buckets of a partition that are being written.
     pub(crate) fn buckets_of(&self, partition: &BinaryRow) -> Vec<i32> {
-        let partition = partition.to_serialized().to_vec();
-        let of_partition = (partition.clone(), i32::MIN)..=(partition, i32::MAX);
-        self.writers.range(of_partition).map(|((_, bucket), _)| *bucket).collect()
-    }
-
-    async fn bucket(&mut self, partition: &BinaryRow, bucket: i32) -> Result<&mut OneBucket> {
-        let key = (partition.to_serialized().to_vec(), bucket);
-        if !self.writers.contains_key(&key) {
-            let writer = self.opener.open(partition, bucket, &self.budget).await?;
-            self.writers.insert(key.clone(), writer);
-        }
-        self.writers.get_mut(&key).ok_or_else(|| Error::internal("the writer of a bucket is missing"))
+        self.buckets.buckets_of(partition)
     }
 }

@@ -3,13 +3,11 @@
 //! Integers wrap, floats saturate, decimals round half up and become null when they do not fit, text that cannot be read is an
 //! error. Timestamps with local time zone are seen in UTC.
 
-mod civil;
 mod matrix;
 mod nested;
 mod number;
 pub(crate) mod parse;
 mod string;
-pub(crate) mod text;
 mod time;
 mod widen;
 
@@ -18,6 +16,7 @@ mod tests;
 
 pub use matrix::can_cast;
 
+pub(crate) use crate::datum::text;
 pub(crate) use widen::{is_widening, narrow, widen};
 
 use arrow_array::{Array, ArrayRef};

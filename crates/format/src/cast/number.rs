@@ -10,8 +10,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Decimal128Array, PrimitiveArray
 use arrow_buffer::BooleanBuffer;
 
 use super::{parse, text, wrong};
-use crate::row::MAX_COMPACT_DECIMAL;
-use crate::types::{DataType, Kind};
+use crate::types::{DataType, Kind, MAX_COMPACT_DECIMAL};
 use crate::{Error, Result};
 
 pub(super) fn cast(array: &ArrayRef, from: &DataType, to: &DataType) -> Result<ArrayRef> {

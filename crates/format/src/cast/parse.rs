@@ -1,6 +1,6 @@
 //! Text as values: what the reference's casts from STRING accept. `None` where it would throw.
 
-use super::civil::{MILLIS_PER_DAY, day_of};
+use crate::datum::civil::{MILLIS_PER_DAY, day_of};
 
 /// `t`, `true`, `y`, `yes`, `1` and their opposites, in any case.
 pub(crate) fn boolean(text: &str) -> Option<bool> {

@@ -8,10 +8,10 @@ use arrow_array::types::{
 };
 use arrow_array::{ArrayRef, PrimitiveArray};
 
-use super::civil::MILLIS_PER_DAY;
 use super::number::{integers, typed};
+use crate::datum::civil::MILLIS_PER_DAY;
 use crate::options::WIDE_HINT;
-use crate::row::split;
+use crate::types::split;
 use crate::types::{DataType, Kind, WIDE_TIMESTAMP, arrow_type, split_wide, wide_of};
 use crate::{Error, Result};
 

@@ -68,7 +68,7 @@ fn timestamp(array: &dyn Array, row: usize, precision: u8) -> Option<Datum> {
         4..=6 => (native::<TimestampMicrosecondType>(array, row)?, 1_000),
         _ => (native::<TimestampNanosecondType>(array, row)?, 1_000_000),
     };
-    let (millis, nanos) = crate::row::split(value, per_milli);
+    let (millis, nanos) = crate::types::split(value, per_milli);
     Some(Datum::Timestamp { millis, nanos })
 }
 

@@ -3,9 +3,11 @@
 use bytes::Bytes;
 
 mod array;
+pub(crate) mod civil;
 mod float;
 mod order;
 mod show;
+pub(crate) mod text;
 
 #[cfg(test)]
 mod tests;

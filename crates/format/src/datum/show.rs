@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Datum;
-use crate::cast::text;
+use super::text;
 
 /// Dates are days and times milliseconds, timestamps ISO without a zone, bytes hexadecimal, floats as Java prints them.
 impl fmt::Display for Datum {

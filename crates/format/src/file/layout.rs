@@ -9,7 +9,6 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use crate::schema::TableSchema;
 use crate::types::{
     DataField, DataType, Kind, SEQUENCE_NUMBER, SEQUENCE_NUMBER_ID, VALUE_KIND, VALUE_KIND_ID, arrow_schema,
 };
@@ -42,18 +41,12 @@ pub struct KeyValueLayout {
 }
 
 impl KeyValueLayout {
-    /// The layout for files of `schema`, whose batches hold all its columns in order.
+    /// The layout of files with these columns, of batches of `values` columns; `keys` are the columns of the batch that are the
+    /// trimmed primary key.
     ///
     /// # Errors
-    /// `Invalid` for types without an Arrow type and for key columns that do not exist.
-    pub fn of(schema: &TableSchema) -> Result<Self> {
-        let fields = schema.key_value_fields();
-        let values = schema.fields.len();
-        let position = |name: &str| {
-            let found = schema.fields.iter().position(|f| f.name == name);
-            found.ok_or_else(|| Error::invalid(format!("primary key column {name:?} does not exist")))
-        };
-        let keys = schema.trimmed_primary_keys().iter().map(|f| position(&f.name)).collect::<Result<Vec<_>>>()?;
+    /// `Invalid` for types without an Arrow type.
+    pub(crate) fn new(fields: Vec<DataField>, values: usize, keys: Vec<usize>) -> Result<Self> {
         // Without thin mode the file starts with the keys; everything else is there in both modes.
         let stored = fields.len().saturating_sub(values + 2);
         let columns = keys.iter().copied().take(stored).chain([values, values + 1]).chain(0..values).collect();
@@ -96,6 +89,7 @@ mod tests {
     use super::*;
     use crate::SchemaId;
     use crate::options::Options;
+    use crate::schema::TableSchema;
 
     fn schema(thin: bool) -> TableSchema {
         let field = |id, name: &str, kind, nullable| DataField::new(id, name, DataType { kind, nullable });

@@ -5,22 +5,21 @@
 
 mod bucket;
 mod index;
-mod murmur;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::murmur::{hash_bytes, hash_words};
 pub use bucket::BucketFunction;
 pub use index::{hash_index_name, read_hash_index, write_hash_index};
-pub use murmur::{hash_bytes, hash_words};
 
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
 use crate::Result;
+use crate::murmur::{SEED, finish, mix_long};
 use crate::row::{Column, Data, Encoder, columns, rows};
 use crate::types::DataType;
-use murmur::{SEED, finish, mix_long};
 
 /// Fields whose null bits fit in the first word of the header.
 const ONE_WORD_ARITY: usize = 56;
@@ -50,7 +49,7 @@ pub fn hash_columns(columns: &[ArrayRef], types: &[DataType]) -> Result<Vec<i32>
 fn is_fixed(data: &Data) -> bool {
     match data {
         Data::Bit(_) | Data::Byte(_) | Data::Short(_) | Data::Word(_) | Data::Long(_) => true,
-        Data::Decimal { precision, .. } => *precision <= crate::row::MAX_COMPACT_DECIMAL,
+        Data::Decimal { precision, .. } => *precision <= crate::types::MAX_COMPACT_DECIMAL,
         _ => false,
     }
 }

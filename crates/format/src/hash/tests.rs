@@ -83,7 +83,7 @@ fn hive_buckets_follow_hive() {
 
 #[test]
 fn bytes_hash_tails_as_signed_words() {
-    assert_eq!(hash_bytes(&[]), super::murmur::finish(super::murmur::SEED, 0));
+    assert_eq!(hash_bytes(&[]), crate::murmur::finish(crate::murmur::SEED, 0));
     assert_ne!(hash_bytes(&[0xff]), hash_bytes(&[0xff, 0, 0, 0]));
 }
 

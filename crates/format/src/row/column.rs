@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BinaryArray, StringArray}
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 use crate::datum::one_nan;
-use crate::types::{DataType, Kind, split_wide};
+use crate::types::{DataType, Kind, split, split_wide};
 use crate::{Error, Result, ResultExt};
 
 use super::encode::{Encoder, reserved_len};
@@ -157,12 +157,6 @@ impl Column {
         }
         Ok(out)
     }
-}
-
-/// Milliseconds and nanoseconds within the millisecond of a count of units.
-pub(crate) fn split(value: i64, per_milli: i64) -> (i64, i32) {
-    let rest = value.rem_euclid(per_milli) * (1_000_000 / per_milli);
-    (value.div_euclid(per_milli), rest as i32)
 }
 
 impl Data {

@@ -6,10 +6,10 @@
 use bytes::Bytes;
 
 use crate::datum::{Datum, Float};
-use crate::types::{DataType, Kind};
+use crate::types::{DataType, Kind, MAX_COMPACT_DECIMAL};
 use crate::{Error, Result};
 
-use super::slot::{MAX_COMPACT_DECIMAL, MAX_COMPACT_TIMESTAMP, MAX_INLINE, array_header_len};
+use super::slot::{MAX_COMPACT_TIMESTAMP, MAX_INLINE, array_header_len};
 use super::{BinaryRow, header_len};
 
 /// Builds one row (or one array, for nested values) in a buffer that is reused.

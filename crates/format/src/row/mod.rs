@@ -16,10 +16,9 @@ pub(crate) mod tests;
 pub use compact::{CompactOrder, columns_from_compact, compact_rows};
 pub use decode::columns_from_rows;
 
-pub(crate) use column::{Column, Data, columns, rows, split};
+pub(crate) use column::{Column, Data, columns, rows};
 pub(crate) use compact::{Front, put_var_int};
 pub(crate) use encode::Encoder;
-pub(crate) use slot::MAX_COMPACT_DECIMAL;
 
 use crate::datum::Datum;
 use crate::types::{DataType, RowKind};
@@ -130,7 +129,7 @@ impl BinaryRow {
 
     /// Murmur3 hash of the bytes (spec: format.md C.8).
     pub fn hash(&self) -> i32 {
-        crate::hash::hash_words(&self.bytes)
+        crate::murmur::hash_words(&self.bytes)
     }
 
     /// Whether field `i` is null; a field beyond the arity is.

@@ -5,13 +5,11 @@
 use bytes::Bytes;
 
 use crate::datum::Datum;
-use crate::types::{DataType, Kind};
+use crate::types::{DataType, Kind, MAX_COMPACT_DECIMAL};
 use crate::{Error, Result};
 
 use super::header_len;
 
-/// Decimals up to this precision are stored as a long in the slot.
-pub(crate) const MAX_COMPACT_DECIMAL: u8 = 18;
 /// Timestamps up to this precision are stored as milliseconds in the slot.
 pub(crate) const MAX_COMPACT_TIMESTAMP: u8 = 3;
 /// Strings and binaries up to this length are stored in the slot.

@@ -4,11 +4,13 @@
 
 mod access;
 mod apply;
+mod bucketing;
 mod change;
 mod column;
 mod create;
 mod default;
 mod json;
+mod layout;
 mod option;
 mod rename;
 #[cfg(test)]
@@ -17,6 +19,7 @@ mod validate;
 mod writable;
 
 pub use apply::apply;
+pub use bucketing::Bucketing;
 pub use change::{Position, SchemaChange};
 pub use create::NewTable;
 pub use validate::validate;

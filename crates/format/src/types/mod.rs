@@ -2,6 +2,7 @@
 
 mod alias;
 mod arrow;
+mod compact;
 mod data_type;
 mod display;
 mod ids;
@@ -14,6 +15,7 @@ mod token;
 mod wide;
 
 pub use arrow::{FIELD_ID_KEY, arrow_field, arrow_schema, arrow_type, field_id, fields_from_arrow};
+pub(crate) use compact::{MAX_COMPACT_DECIMAL, split};
 pub use data_type::{DataField, DataType, Kind};
 pub use ids::{assign_ids, assign_nested_ids, element_id, highest_id, map_key_id, map_value_id};
 pub use row_kind::RowKind;

@@ -11,7 +11,6 @@ mod place;
 mod pruned;
 mod reading;
 mod scan;
-mod sink;
 mod statistics;
 mod system;
 mod table;
@@ -19,8 +18,9 @@ mod table;
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
+use linn::core::catalog::GLOBAL;
 use linn::core::commit::Reads;
-use linn::core::system::{GLOBAL, Log, READ_OPTIMIZED, ROW_TRACKING};
+use linn::core::system::{Log, READ_OPTIMIZED, ROW_TRACKING};
 use linn::format::options::similar_option;
 use linn::{Catalog, Error, Identifier, Options, Result, Table};
 

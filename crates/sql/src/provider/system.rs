@@ -14,7 +14,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::{PartitionStream, StreamingTableExec};
 use futures::{TryFutureExt, TryStreamExt};
-use linn::core::system::{SystemTable, read_global};
+use linn::core::catalog::read_global;
+use linn::core::system::SystemTable;
 use linn::format::predicate::Predicate;
 use linn::{Catalog, Result, Table};
 

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::datasource::sink::DataSinkExec;
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
@@ -19,15 +17,12 @@ use linn::{Error, Result, Table};
 
 use super::partition::Pushdown;
 use super::scan::ScanExec;
-use super::sink::TableSink;
 use crate::error::theirs;
 
 /// A table as of now or of the time its options ask for. Reading it twice gives the same rows.
 #[derive(Debug)]
 pub struct LinnTable {
     table: Table,
-    /// The table as it was opened, for writing.
-    target: Table,
     /// What is read of which branch, the table's own first or second.
     layers: Vec<Layer>,
     /// Columns that reads give beside those of the table.
@@ -60,7 +55,6 @@ impl LinnTable {
     }
 
     async fn open_with(table: Table, extra: Vec<DataField>) -> Result<Self> {
-        let target = table.clone();
         let layers = table.layers().await?;
         let own = layers.iter().find(|layer| layer.table.branch() == table.branch()).map(|layer| layer.table.clone());
         let table = match own {
@@ -71,7 +65,7 @@ impl LinnTable {
         let mut fields = table.visible_fields()?;
         fields.extend(extra.iter().cloned());
         let schema = arrow_schema(&fields)?;
-        Ok(Self { table, target, layers, extra, schema })
+        Ok(Self { table, layers, extra, schema })
     }
 
     /// The table.
@@ -113,27 +107,6 @@ impl TableProvider for LinnTable {
             1 => Ok(plans.remove(0)),
             _ => UnionExec::try_new(plans),
         }
-    }
-
-    async fn insert_into(
-        &self,
-        _state: &dyn Session,
-        input: Arc<dyn ExecutionPlan>,
-        insert_op: InsertOp,
-    ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let overwrites = match insert_op {
-            InsertOp::Append => false,
-            InsertOp::Overwrite => true,
-            InsertOp::Replace => {
-                let error = Error::unsupported("REPLACE INTO").with("table", self.table.name());
-                return Err(theirs(
-                    error.with_hint("INSERT INTO a table with a primary key replaces rows of the same key"),
-                ));
-            }
-        };
-        // The latest schema and no time travel: rows are written to the table as it is now.
-        let sink = TableSink::new(self.target.clone(), self.schema(), overwrites);
-        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DfResult<Vec<TableProviderFilterPushDown>> {

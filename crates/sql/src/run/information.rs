@@ -7,7 +7,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::information_schema::InformationSchemaProvider;
 use datafusion::catalog::{MemoryCatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::datasource::MemTable;
-use linn::core::system::GLOBAL;
+use linn::core::catalog::GLOBAL;
 use linn::format::suggest::did_you_mean;
 use linn::format::types::{DataField, Kind};
 use linn::{Error, ErrorKind, Identifier, Result};
@@ -97,7 +97,7 @@ async fn all(session: &Session) -> Result<Vec<(Identifier, &'static str)>> {
     for (name, kind) in tables.chain(views) {
         found.push((Identifier::new(TEMPORARY, &name)?, kind));
     }
-    for name in linn::core::system::global_names(&**session.catalog()) {
+    for name in linn::core::catalog::global_names(&**session.catalog()) {
         found.push((Identifier::new(GLOBAL, name)?, "SYSTEM VIEW"));
     }
     Ok(found)

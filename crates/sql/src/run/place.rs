@@ -8,8 +8,8 @@ use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{Int32Type, Int64Type};
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use linn::core::append::RowDeletion;
 use linn::core::commit::{Commit, CommitMessage, CommitOutcome};
-use linn::core::vector::RowDeletion;
 use linn::core::write::TableWriter;
 use linn::{Error, Result, Table, committed};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
-use linn::core::system::{GLOBAL, global_names};
+use linn::core::catalog::{GLOBAL, global_names};
 use linn::format::schema::TableSchema;
 use linn::{Error, ErrorKind, Identifier, Result, Table};
 

@@ -354,13 +354,13 @@ impl std::fmt::Debug for Process {
 impl Process {
     /// The seams as this process has them.
     pub fn env(self: &Arc<Self>) -> Env {
-        Env {
-            storage: Arc::new(Store::new(Arc::clone(self))),
-            clock: self.clock.clone(),
-            ids: self.ids.clone(),
-            spawn: Arc::new(Tasks(Arc::clone(self))),
-            spill_dir: self.world.spill_dir(),
-        }
+        Env::new(
+            Arc::new(Store::new(Arc::clone(self))),
+            self.clock.clone(),
+            self.ids.clone(),
+            Arc::new(Tasks(Arc::clone(self))),
+            self.world.spill_dir(),
+        )
     }
 
     /// The fault that an operation meets. Some begin a time in which the store cannot be reached at all.

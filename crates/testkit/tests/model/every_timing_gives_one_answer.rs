@@ -60,13 +60,13 @@ impl Life {
         };
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::new(1_700_000_000_000));
-        let env = Env {
-            storage: memory(),
-            clock: clock.clone(),
-            ids: Arc::new(SeededIds::new(1)),
-            spawn: Arc::new(LocalSpawn),
-            spill_dir: folder.path().join("spill"),
-        };
+        let env = Env::new(
+            memory(),
+            clock.clone(),
+            Arc::new(SeededIds::new(1)),
+            Arc::new(LocalSpawn),
+            folder.path().join("spill"),
+        );
         let table = open(&TableSchema::create(new, 0).unwrap(), env).await;
         let mut life = Self { table, clock, commits: 0, _folder: folder };
         let other = |k: i64| (0, json!({ "k": k + 10 }));

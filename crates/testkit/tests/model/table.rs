@@ -196,13 +196,13 @@ impl Made {
 
 /// The seams, all of them deterministic.
 pub(crate) fn env(storage: Arc<dyn Storage>, seed: u64, folder: &tempfile::TempDir) -> Env {
-    Env {
+    Env::new(
         storage,
-        clock: Arc::new(ManualClock::new(1_700_000_000_000)),
-        ids: Arc::new(SeededIds::new(seed)),
-        spawn: Arc::new(LocalSpawn),
-        spill_dir: folder.path().join("spill"),
-    }
+        Arc::new(ManualClock::new(1_700_000_000_000)),
+        Arc::new(SeededIds::new(seed)),
+        Arc::new(LocalSpawn),
+        folder.path().join("spill"),
+    )
 }
 
 pub(crate) fn memory() -> Arc<Memory> {

@@ -11,13 +11,7 @@ use crate::fixture::{NOW, clock, memory};
 use crate::seam::{Env, LocalSpawn, ManualClock, SeededIds};
 
 fn env(clock: &Arc<ManualClock>, dir: &std::path::Path) -> Env {
-    Env {
-        storage: memory(),
-        clock: clock.clone(),
-        ids: Arc::new(SeededIds::new(7)),
-        spawn: Arc::new(LocalSpawn),
-        spill_dir: dir.to_owned(),
-    }
+    Env::new(memory(), clock.clone(), Arc::new(SeededIds::new(7)), Arc::new(LocalSpawn), dir.to_owned())
 }
 
 fn spread(key: u16) -> u128 {

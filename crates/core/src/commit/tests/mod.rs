@@ -1,6 +1,7 @@
 //! Commits over memory: what they publish, what they refuse, what they leave behind.
 
 mod faults;
+mod hooks;
 mod isolation;
 mod levels;
 mod overwrite;

@@ -7,8 +7,7 @@ use futures::{StreamExt, TryStreamExt};
 use linn_format::Result;
 use linn_format::options::table::file::DATA_FILE_EXTERNAL_PATHS;
 
-use super::super::guard::other_branches;
-use super::super::removal::{Doomed, at_once};
+use crate::reclaim::{Doomed, at_once, guard::other_branches};
 use crate::seam::Entry;
 use crate::table::Table;
 

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use linn_format::{Error, Result};
 
-use super::removal::{Doomed, Removal, clean_folders, delete_all};
+use crate::reclaim::{Doomed, Removal, clean_folders, delete_all};
 use crate::table::Table;
 
 /// Age from which files are old unless something else is asked for: a day, which no commit takes.

@@ -9,11 +9,10 @@ use linn_format::manifest::{EntryBatch, FileKind, ManifestMeta, StatsColumns};
 use linn_format::snapshot::Snapshot;
 use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
-use super::super::guard::other_branches;
-use super::super::removal::{Doomed, at_once};
-use crate::branch::is_made;
 use crate::file::place_of;
 use crate::manifest::{ListName, Manifests};
+use crate::reclaim::{Doomed, at_once, guard::other_branches};
+use crate::schema::is_made;
 use crate::snapshot::{Changelogs, Snapshots, Tags};
 use crate::table::Table;
 

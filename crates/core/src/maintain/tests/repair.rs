@@ -41,19 +41,16 @@ async fn partitions_are_marked_done() {
     let h = History::of(schema(true, false, &[("bucket", "-1")]), |store| store).await;
     let one = |value: &str| vec![("p".to_owned(), Some(value.to_owned()))];
     assert_eq!(
-        mark_done(&h.table, &[one("1"), one("07")], &HttpPost::default()).await.unwrap(),
+        mark_done(&h.table, &[one("1"), one("07")]).await.unwrap(),
         ["db.db/t/p=1/_SUCCESS", "db.db/t/p=7/_SUCCESS"]
     );
     let first = h.clock.now_millis();
     h.clock.advance(5);
-    mark_done(&h.table, &[one("1")], &HttpPost::default()).await.unwrap();
+    mark_done(&h.table, &[one("1")]).await.unwrap();
     let mark = SuccessFile::from_json(&h.store.read("db.db/t/p=1/_SUCCESS", None).await.unwrap()).unwrap();
     assert_eq!(mark, SuccessFile { creation_time: first, modification_time: first + 5 });
     for bad in [vec![], one("x"), vec![("q".to_owned(), Some("1".to_owned()))]] {
-        assert_eq!(
-            mark_done(&h.table, &[one("2"), bad], &HttpPost::default()).await.unwrap_err().kind(),
-            ErrorKind::Invalid
-        );
+        assert_eq!(mark_done(&h.table, &[one("2"), bad]).await.unwrap_err().kind(), ErrorKind::Invalid);
     }
     for (action, kind) in [
         ("success-file,done-partition", ErrorKind::Unsupported),
@@ -61,7 +58,7 @@ async fn partitions_are_marked_done() {
         ("nonsense", ErrorKind::Invalid),
     ] {
         let table = h.table.with_options(&[("partition.mark-done-action", action)].into_iter().collect()).unwrap();
-        assert_eq!(mark_done(&table, &[one("2")], &HttpPost::default()).await.unwrap_err().kind(), kind);
+        assert_eq!(mark_done(&table, &[one("2")]).await.unwrap_err().kind(), kind);
     }
     assert!(!h.store.paths().iter().any(|path| path.contains("p=2")));
 }

@@ -2,45 +2,39 @@
 
 use std::sync::Arc;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
-
-use linn_format::ErrorKind;
+use async_trait::async_trait;
+use linn_format::{ErrorKind, Result};
 
 use super::*;
-use crate::maintain::{HttpPost, mark_done};
+use crate::maintain::mark_done;
+use crate::seam::{Env, Post};
 use crate::table::Table;
 
-/// A server that answers each request so and keeps what was posted; its address.
-async fn server(status: &'static str, answer: &'static str) -> (String, Arc<parking_lot::Mutex<Vec<String>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/done", listener.local_addr().unwrap());
-    let posted = Arc::new(parking_lot::Mutex::new(Vec::new()));
-    let kept = Arc::clone(&posted);
-    tokio::spawn(async move {
-        while let Ok((mut socket, _)) = listener.accept().await {
-            let mut request = Vec::new();
-            let mut buffer = [0; 1024];
-            let body = loop {
-                let count = socket.read(&mut buffer).await.unwrap();
-                request.extend_from_slice(&buffer[..count]);
-                let text = String::from_utf8(request.clone()).unwrap();
-                let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-                let length = head.lines().find_map(|line| {
-                    let (name, value) = line.split_once(": ")?;
-                    name.eq_ignore_ascii_case("content-length").then(|| value.parse::<usize>().unwrap())
-                });
-                if body.len() >= length.unwrap_or(0) {
-                    break body.to_owned();
-                }
-            };
-            kept.lock().push(body);
-            let reply =
-                format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{answer}", answer.len());
-            socket.write_all(reply.as_bytes()).await.unwrap();
-        }
-    });
-    (url, posted)
+/// A server that gives each request the same answer and keeps what was posted.
+#[derive(Debug)]
+struct Server {
+    answer: &'static str,
+    posted: parking_lot::Mutex<Vec<(String, Bytes)>>,
+}
+
+#[async_trait]
+impl Post for Server {
+    async fn post(&self, url: &str, json: Bytes) -> Result<Bytes> {
+        self.posted.lock().push((url.to_owned(), json));
+        Ok(Bytes::from_static(self.answer.as_bytes()))
+    }
+}
+
+const URL: &str = "http://server/done";
+
+fn server(answer: &'static str) -> Arc<Server> {
+    Arc::new(Server { answer, posted: parking_lot::Mutex::default() })
+}
+
+/// The table, whose partitions are reported there.
+fn to(table: &Table, post: Arc<dyn Post>) -> Table {
+    let env = Env { post, ..table.env().clone() };
+    Table::new(table.name(), table.path(), table.schema().clone(), env)
 }
 
 fn telling(h: &History, actions: &str, url: &str, params: Option<&str>) -> Table {
@@ -56,15 +50,14 @@ async fn history() -> History {
 #[tokio::test]
 async fn a_server_is_told_after_the_mark_is_there() {
     let h = history().await;
-    let (url, posted) = server("200 OK", r#"{"result":"success"}"#).await;
+    let server = server(r#"{"result":"success"}"#);
     let done = [vec![("p".to_owned(), Some("1".to_owned()))], vec![("p".to_owned(), Some("07".to_owned()))]];
-    let table = telling(&h, "success-file,http-report", &url, Some("a=b"));
-    assert_eq!(
-        mark_done(&table, &done, &HttpPost::default()).await.unwrap(),
-        ["db.db/t/p=1/_SUCCESS", url.as_str(), "db.db/t/p=7/_SUCCESS", url.as_str()]
-    );
-    mark_done(&telling(&h, "http-report", &url, None), &done[..1], &HttpPost::default()).await.unwrap();
-    let posted: Vec<serde_json::Value> = posted.lock().iter().map(|body| serde_json::from_str(body).unwrap()).collect();
+    let table = to(&telling(&h, "success-file,http-report", URL, Some("a=b")), server.clone());
+    assert_eq!(mark_done(&table, &done).await.unwrap(), ["db.db/t/p=1/_SUCCESS", URL, "db.db/t/p=7/_SUCCESS", URL]);
+    mark_done(&to(&telling(&h, "http-report", URL, None), server.clone()), &done[..1]).await.unwrap();
+    let posted = server.posted.lock().clone();
+    assert!(posted.iter().all(|(url, _)| url == URL));
+    let posted: Vec<serde_json::Value> = posted.iter().map(|(_, body)| serde_json::from_slice(body).unwrap()).collect();
     let path = format!("{}/db.db/t", h.table.storage().root());
     let said = |partition: &str, params: Option<&str>| serde_json::json!({ "params": params, "table": "db.t", "path": path, "partition": partition });
     assert_eq!(posted, [said("p=1/", Some("a=b")), said("p=7/", Some("a=b")), said("p=1/", None)]);
@@ -74,22 +67,15 @@ async fn a_server_is_told_after_the_mark_is_there() {
 async fn a_server_that_does_not_understand_is_an_error() {
     let h = history().await;
     let done = [vec![("p".to_owned(), Some("1".to_owned()))]];
-    for (status, answer) in [
-        ("200 OK", r#"{"result":"FAILED"}"#),
-        ("200 OK", "{}"),
-        ("200 OK", "well"),
-        ("200 OK", ""),
-        ("500 Internal Server Error", r#"{"result":"SUCCESS"}"#),
-    ] {
-        let (url, posted) = server(status, answer).await;
-        let error = mark_done(&telling(&h, "http-report", &url, None), &done, &HttpPost::default()).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable, "{status} {answer}");
-        assert!(format!("{error:?}").contains(&url), "{error:?}");
-        assert_eq!(posted.lock().len(), 1);
+    for answer in [r#"{"result":"FAILED"}"#, "{}", "well", ""] {
+        let server = server(answer);
+        let table = to(&telling(&h, "http-report", URL, None), server.clone());
+        let error = mark_done(&table, &done).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable, "{answer}");
+        assert!(format!("{error:?}").contains(URL), "{error:?}");
+        assert_eq!(server.posted.lock().len(), 1);
     }
-    let error = mark_done(&telling(&h, "http-report", "http://127.0.0.1:1/", None), &done, &HttpPost::default())
-        .await
-        .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    let error = mark_done(&telling(&h, "http-report", URL, None), &done).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "the environment of the table has no client");
     assert!(!h.store.paths().iter().any(|path| path.contains("_SUCCESS")));
 }

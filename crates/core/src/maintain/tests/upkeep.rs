@@ -267,10 +267,7 @@ async fn partitions_that_are_finished_are_marked_once() {
     h.clock.advance(1);
     assert_eq!(finished().await, ["20240101", "20240102"]);
     let all = idle_partitions(&h.table, hour, hour * 24).await.unwrap();
-    assert_eq!(
-        mark_partitions(&h.table, &all[1..], &HttpPost::default()).await.unwrap(),
-        ["db.db/t/p=20240102/_SUCCESS"]
-    );
+    assert_eq!(mark_partitions(&h.table, &all[1..]).await.unwrap(), ["db.db/t/p=20240102/_SUCCESS"]);
     assert_eq!(finished().await, ["20240101"]);
     let unmarked = History::new(&[]).await;
     assert!(idle_partitions(&unmarked.table, hour, hour).await.is_err());

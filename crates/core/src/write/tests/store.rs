@@ -18,11 +18,12 @@ use parking_lot::Mutex;
 use roaring::RoaringTreemap;
 
 use crate::commit::CommitMessage;
-use crate::compact::{BucketFiles, Output, Sink};
+use crate::file::Positions;
+use crate::file::{BucketFiles, Output, Sink};
 use crate::merge::{Columns, KeyOrder, MergeSpec, merge_levels, sections};
 use crate::seam::{Env, LocalSpawn, ManualClock, SeededIds};
 use crate::storage::Memory;
-use crate::vector::{BucketVectors, Positions};
+use crate::vector::BucketVectors;
 use crate::write::{Buckets, OpenBucket};
 
 type Bucket = (Vec<u8>, i32);
@@ -53,13 +54,13 @@ impl Store {
         let clock = Arc::new(ManualClock::new(0));
         let spills = tempfile::tempdir().unwrap();
         Arc::new(Self {
-            env: Env {
-                storage: Arc::new(Memory::new(clock.clone())),
+            env: Env::new(
+                Arc::new(Memory::new(clock.clone())),
                 clock,
-                ids: Arc::new(SeededIds::new(1)),
-                spawn: Arc::new(LocalSpawn),
-                spill_dir: spills.path().join("spill"),
-            },
+                Arc::new(SeededIds::new(1)),
+                Arc::new(LocalSpawn),
+                spills.path().join("spill"),
+            ),
             fields: schema.fields.clone(),
             key: schema.trimmed_primary_keys().iter().map(|f| schema.index_of(&f.name).unwrap()).collect(),
             state: Arc::default(),

@@ -10,7 +10,8 @@ use futures::{StreamExt, TryStreamExt};
 
 use super::block_on;
 use crate::commit::{Commit, CommitMessage, CommitOutcome};
-use crate::compact::{BucketFiles, TableFiles};
+use crate::compact::TableFiles;
+use crate::file::BucketFiles;
 use crate::fixture::{memory, schema, table};
 use crate::merge::{KeyOrder, MergeSpec, merge, sections};
 use crate::table::Table;

@@ -5,8 +5,8 @@ use arrow_array::ArrayRef;
 
 use super::{Front, header_len};
 use crate::row::encode::Encoder;
-use crate::row::slot::{MAX_COMPACT_DECIMAL, MAX_COMPACT_TIMESTAMP, Section};
-use crate::types::{DataType, Kind, arrow_type};
+use crate::row::slot::{MAX_COMPACT_TIMESTAMP, Section};
+use crate::types::{DataType, Kind, MAX_COMPACT_DECIMAL, arrow_type};
 use crate::{Error, Result};
 
 /// The columns of compacted rows, in the Arrow types of `types`; row kinds are not looked at.

@@ -4,9 +4,8 @@ use arrow_array::{ArrayRef, BinaryArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::{header_len, put_var_int};
-use crate::row::column::{Column, Data, columns, rows, split};
-use crate::row::slot::MAX_COMPACT_DECIMAL;
-use crate::types::{DataType, split_wide};
+use crate::row::column::{Column, Data, columns, rows};
+use crate::types::{DataType, MAX_COMPACT_DECIMAL, split, split_wide};
 use crate::{Error, Result};
 
 /// The rows of some columns, one after the other, each with row kind `+I`.

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::{Front, header_len};
 use crate::datum::Float;
-use crate::row::slot::{MAX_COMPACT_DECIMAL, MAX_COMPACT_TIMESTAMP};
-use crate::types::{DataType, Kind};
+use crate::row::slot::MAX_COMPACT_TIMESTAMP;
+use crate::types::{DataType, Kind, MAX_COMPACT_DECIMAL};
 use crate::{Error, Result};
 
 /// Compares compacted rows of some types.

@@ -2,8 +2,8 @@
 
 use linn::core::commit::{ManifestCounts, compact_manifests, count_manifests, remove_lost_manifests};
 use linn::core::maintain::{
-    ChangelogExpiry, HttpPost, Orphans, Retention, SnapshotExpiry, drop_partitions, expired_partitions, lost_files,
-    mark_done, orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
+    ChangelogExpiry, Orphans, Retention, SnapshotExpiry, drop_partitions, expired_partitions, lost_files, mark_done,
+    orphans, parse_time, purge, remove_lost, remove_orphans, repair_earliest,
 };
 use linn::format::partition::{PartitionSpec, partition_from_values, partition_parts, partition_specs};
 use linn::{Error, Identifier, Options, Result, SnapshotId, Table};
@@ -262,7 +262,7 @@ fn specs(arguments: &Arguments, table: &Table) -> Result<Vec<PartitionSpec>> {
 
 async fn done(session: &Session, arguments: &Arguments) -> Result<Output> {
     let table = arguments.table(session, None).await?;
-    mark_done(&table, &specs(arguments, &table)?, &HttpPost::default()).await?;
+    mark_done(&table, &specs(arguments, &table)?).await?;
     success()
 }
 
