@@ -1,4 +1,5 @@
-//! Cargo.toml files: every dependency and the lints come from the workspace, so that there is one version and one habit of each.
+//! Cargo.toml files: every dependency and the lints come from the workspace, so that there is one version and one habit of each; and
+//! no dependency is there that the sources of the crate do not name.
 
 use std::path::Path;
 
@@ -20,7 +21,11 @@ pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
             let line = text.lines().position(|l| l.trim_start().starts_with(needle)).map_or(1, |i| i + 1);
             findings.push(Finding { file: file.clone(), line, what });
         };
+        let sources = sources(root, &file)?;
         for (name, dependency) in dependencies(&manifest) {
+            if manifest.contains_key("package") && !names(&sources, &name.replace('-', "_")) {
+                report(name, format!("no source of the crate names {name}: remove the dependency"));
+            }
             if dependency.get("workspace").and_then(Value::as_bool) != Some(true) {
                 report(name, format!("{name} must come from the workspace table: `{name}.workspace = true`"));
             }
@@ -33,6 +38,25 @@ pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
+/// All sources below the folder of a manifest.
+fn sources(root: &Path, manifest: &str) -> Result<String> {
+    let folder = manifest.trim_end_matches("Cargo.toml");
+    let mut sources = String::new();
+    for file in scan::files(root)?.iter().filter(|file| file.starts_with(folder) && file.ends_with(".rs")) {
+        sources.push_str(&std::fs::read_to_string(root.join(file))?);
+    }
+    Ok(sources)
+}
+
+/// Whether a text has a word.
+fn names(text: &str, word: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, found)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + found.len()..].chars().next());
+        !before.is_some_and(part) && !after.is_some_and(part)
+    })
+}
+
 fn dependencies(manifest: &Table) -> Vec<(&String, &Value)> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let tables = targets.into_iter().flat_map(|t| t.values().filter_map(Value::as_table));
@@ -43,4 +67,15 @@ fn dependencies(manifest: &Table) -> Vec<(&String, &Value)> {
         .filter_map(Value::as_table)
         .flatten()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_name_is_a_whole_word() {
+        assert!(names("use arrow_row::Rows;", "arrow_row"));
+        assert!(!names("use arrow_rows::Rows; my_arrow_row()", "arrow_row"));
+    }
 }
