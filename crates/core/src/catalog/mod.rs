@@ -45,6 +45,6 @@ pub trait Catalog: Send + Sync + fmt::Debug {
     /// Renames a table. `NotFound`, `AlreadyExists` as one expects.
     async fn rename_table(&self, from: &Identifier, to: &Identifier) -> Result<()>;
 
-    /// The catalog's options as given, for display; secrets are left out.
+    /// The catalog's options as given, secrets among them: what shows them masks those.
     fn options(&self) -> &Options;
 }

@@ -127,7 +127,7 @@ impl<'t> Walk<'t> {
         let base = self.list(&snapshot, true, report).await?;
         match (&live, base) {
             (Some(_), Some(base)) => self.there(&base, id, report).await?,
-            (None, Some(base)) => live = self.apply(Live::default(), &base, id, report).await?.map(|(live, _)| live),
+            (None, Some(base)) => live = self.begin(&base, id, report).await?,
             (_, None) => live = None,
         }
         if let Some(before) = live.take()
@@ -216,6 +216,25 @@ impl<'t> Walk<'t> {
             }
         }
         Ok(sum.done())
+    }
+
+    /// Applies the manifests of a whole table. What they both add and remove is wanted by no snapshot that is left on their account:
+    /// they tell of files that went long ago.
+    async fn begin(&mut self, base: &[ManifestMeta], id: SnapshotId, report: &mut Report) -> Result<Option<Live>> {
+        let before = std::mem::take(&mut self.wanted);
+        let applied = self.apply(Live::default(), base, id, report).await;
+        let held = std::mem::replace(&mut self.wanted, before);
+        let applied = applied?;
+        let is_live = |last: SnapshotId| last == SnapshotId(i64::MAX);
+        if applied.is_some() {
+            for (path, (_, last)) in self.wanted.iter_mut().filter(|(_, (_, last))| is_live(*last)) {
+                if !held.get(path).is_some_and(|(_, last)| is_live(*last)) {
+                    *last = SnapshotId(id.0 - 1);
+                }
+            }
+        }
+        self.wanted.extend(held.into_iter().filter(|(_, (_, last))| is_live(*last)));
+        Ok(applied.map(|(live, _)| live))
     }
 
     /// Manifests that were not read must be there all the same.

@@ -9,7 +9,6 @@ use linn_format::schema::Bucketing;
 
 use super::live::Live;
 use super::report::{Report, Rule};
-
 use crate::table::Table;
 
 pub(super) fn check(

@@ -45,7 +45,13 @@ async fn with_what_was_meant() {
         ("SELECT ammount FROM orders GROUP BY 1", ErrorKind::Invalid, "did you mean amount?"),
         ("SELECT uper(note) FROM orders", ErrorKind::Invalid, "did you mean upper?"),
         ("SELECT summ(amount) FROM orders", ErrorKind::Invalid, "did you mean sum?"),
-        ("CALL sys.compat('orders')", ErrorKind::Unsupported, "did you mean compact?"),
+        ("CALL sys.compat('orders')", ErrorKind::NotFound, "did you mean compact?"),
+        (
+            "SELECT * FROM orders OPTIONS('scan.snapshot-idd' = '1')",
+            ErrorKind::Invalid,
+            "did you mean 'scan.snapshot-id'?",
+        ),
+        ("UPDATE orders OPTIONS('bukcet' = '1') SET note = 'x'", ErrorKind::Invalid, "did you mean 'bucket'?"),
         ("CALL sys.compact(tabel => 'orders')", ErrorKind::Invalid, "did you mean table?"),
     ] {
         let error = fails(&s, sql).await;

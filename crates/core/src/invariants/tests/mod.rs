@@ -4,9 +4,13 @@ mod broken;
 
 use std::sync::Arc;
 
+use linn_format::SnapshotId;
+
 use super::*;
 use crate::commit::Commit;
 use crate::fixture::{env, keyed_rows, memory, row, schema, table};
+use crate::maintain::SnapshotExpiry;
+use crate::snapshot::Snapshots;
 use crate::storage::Memory;
 use crate::table::Table;
 
@@ -68,4 +72,32 @@ async fn an_empty_table_is_whole() {
     let store = memory();
     let table = table(store.clone(), schema(false, false, &[("bucket", "-1")])).await;
     assert_eq!(found(&store, &table).await, Report::default());
+}
+
+/// Manifests still add and remove files that went with snapshots before; a commit that deletes rows by their place changes no file.
+#[tokio::test]
+async fn regress_files_of_expired_snapshots_are_wanted_by_no_later_one() {
+    let store = memory();
+    let options = [("bucket", "-1"), ("deletion-vectors.enabled", "true"), ("compaction.min.file-num", "2")];
+    let table = table(store.clone(), schema(true, false, &options)).await;
+    let committer = table.committer("u");
+    let mut writer = table.writer("u").unwrap();
+    for round in 1..4 {
+        writer.write(&keyed_rows(&[0, 1, 2, 3], &format!("r{round}-")), None).await.unwrap();
+        let messages = writer.prepare_commit(true).await.unwrap();
+        committer.commit(Commit::streaming(round, messages)).await.unwrap();
+    }
+    writer.close().await.unwrap();
+    committer.commit(Commit::batch(table.compact(None, true).await.unwrap())).await.unwrap();
+    for _ in 0..2 {
+        let snapshot = Snapshots::new(&table).latest().await.unwrap().unwrap();
+        let mut deletion = table.delete_rows(snapshot.clone()).unwrap();
+        let splits = table.scan().snapshot(snapshot).plan().await.unwrap().splits;
+        let position = u64::from(splits[0].deletion_files.iter().flatten().next().is_some());
+        deletion.mark(&splits[0], 0, position).unwrap();
+        committer.commit(Commit::batch(deletion.finish().await.unwrap())).await.unwrap();
+    }
+    SnapshotExpiry::new(&table).unwrap().run(SnapshotId(1), SnapshotId(4)).await.unwrap();
+    assert_eq!(Snapshots::new(&table).list().await.unwrap(), [4, 5, 6].map(SnapshotId));
+    assert_eq!(found(&store, &table).await.findings, []);
 }
