@@ -11,7 +11,7 @@ use super::read::name;
 use crate::args::{DeleteArgs, InputArgs};
 use crate::context::{Context, DATABASE, identifier};
 use crate::import::ahead::Ahead;
-use crate::import::aside::Aside;
+use crate::import::aside::OnReject;
 use crate::import::source::Source;
 use crate::import::target::Target;
 use crate::import::{Dialect, Unknown, open};
@@ -65,7 +65,7 @@ async fn keys(context: &Context, id: &Identifier, args: &InputArgs, source: &Sou
             .with("table", id)
             .with_hint("use --where"));
     }
-    let mut aside = Aside::parse(&args.on_error)?;
+    let mut aside = OnReject::parse(&args.on_error)?;
     let dialect = Dialect::of(args, Unknown::Ignored)?;
     let all: Vec<String> = table.visible_fields()?.iter().map(|field| field.name.clone()).collect();
     let target = Target::keys(&table.visible_fields()?, &table.schema().primary_keys)?;

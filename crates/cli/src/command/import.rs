@@ -7,7 +7,7 @@ use linn::{Catalog, Error, Identifier, NewTable, Result, Table};
 use super::show::sketch;
 use crate::args::ImportArgs;
 use crate::context::{Context, identifier, options, warn_of_slips};
-use crate::import::aside::Aside;
+use crate::import::aside::OnReject;
 use crate::import::load::{Load, Mode, shown};
 use crate::import::source::Source;
 use crate::import::{Dialect, Unknown, infer};
@@ -21,7 +21,7 @@ pub(super) async fn run(context: &Context, args: ImportArgs, upsert: bool) -> Re
     }
     let unknown = if args.ignore_unknown { Unknown::Ignored } else { Unknown::Refused };
     let dialect = Dialect::of(&args.input, unknown)?;
-    let aside = Aside::parse(&args.input.on_error)?;
+    let aside = OnReject::parse(&args.input.on_error)?;
     let again = args.create;
     let sources = args.files.iter().map(|f| Source::new(f, args.input.format, again)).collect::<Result<Vec<_>>>()?;
     let catalog = context.catalog()?;

@@ -10,7 +10,7 @@ use super::chunk::Bad;
 
 /// Where rows that do not fit go.
 #[derive(Debug)]
-pub(crate) enum Aside {
+pub(crate) enum OnReject {
     /// The first one ends the import.
     Fail,
     /// They are written to a file as JSON lines, and the import goes on.
@@ -24,7 +24,7 @@ pub(crate) enum Aside {
     },
 }
 
-impl Aside {
+impl OnReject {
     /// Parses `fail` or `skip:FILE`.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn failing_names_row_and_column() {
-        let error = Aside::parse("fail").unwrap().take("f.csv", &[bad()]).unwrap_err();
+        let error = OnReject::parse("fail").unwrap().take("f.csv", &[bad()]).unwrap_err();
         assert_eq!(error.message(), "row 17, column dep_delay: \"abc\" is not an INT");
     }
 
@@ -109,12 +109,12 @@ mod tests {
     fn skipping_writes_text_and_reason() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bad");
-        let mut aside = Aside::parse(&format!("skip:{}", path.display())).unwrap();
+        let mut aside = OnReject::parse(&format!("skip:{}", path.display())).unwrap();
         aside.take("f.csv", &[bad(), bad()]).unwrap();
         assert_eq!(aside.count(), 2);
         let text = std::fs::read_to_string(path).unwrap();
         let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         assert_eq!((line["row"].as_u64(), line["original"].as_str()), (Some(17), Some("abc")));
-        assert!(Aside::parse("skip:").is_err() && Aside::parse("skop:x").is_err());
+        assert!(OnReject::parse("skip:").is_err() && OnReject::parse("skop:x").is_err());
     }
 }

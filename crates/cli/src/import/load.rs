@@ -10,7 +10,7 @@ use linn::format::row::BinaryRow;
 use linn::{CommitOutcome, Error, Result, ResultExt, SnapshotId, Table};
 
 use super::ahead::Ahead;
-use super::aside::Aside;
+use super::aside::OnReject;
 use super::source::Source;
 use super::target::Target;
 use super::{Dialect, open};
@@ -36,7 +36,7 @@ pub(crate) struct Load {
     /// How files are read.
     pub(crate) dialect: Dialect,
     /// What happens to rows that do not fit.
-    pub(crate) aside: Aside,
+    pub(crate) aside: OnReject,
     /// Rows in a commit; 0 commits once.
     pub(crate) commit_rows: u64,
 }

@@ -11,7 +11,7 @@ use linn::format::schema::TableSchema;
 use linn::{Error, NewTable, Result};
 
 use super::ahead::Ahead;
-use super::aside::Aside;
+use super::aside::OnReject;
 use super::source::Source;
 use super::target::Target;
 use super::{Dialect, Unknown, infer, open};
@@ -41,7 +41,7 @@ async fn read(path: &Path, kind: FileKind) -> Result<(String, Vec<String>)> {
     let (mut chunks, mut rows) = (Ahead::new(chunks), Vec::new());
     while let Some(chunk) = chunks.next().await? {
         let (batch, bad) = binding.rows(chunk)?;
-        Aside::Fail.take("f", &bad)?;
+        OnReject::Fail.take("f", &bad)?;
         rows.extend(json_lines(&batch)?);
         for (count, column) in counts.iter_mut().zip(batch.columns()) {
             *count += column.len() - column.null_count();

@@ -22,7 +22,7 @@ enum Order {
 }
 
 /// The task, as who sends it batches sees it.
-struct Aside {
+struct ConcurrentSink {
     orders: mpsc::Sender<Order>,
     /// What came of it; `None` when that was told.
     outcome: Option<oneshot::Receiver<Result<Vec<Arc<DataFileMeta>>>>>,
@@ -38,7 +38,7 @@ pub(super) fn aside(env: &Env, sink: Box<dyn Sink>) -> Box<dyn Sink> {
             send.send(write(sink, receive).await).ok();
         }),
     );
-    Box::new(Aside { orders, outcome: Some(outcome) })
+    Box::new(ConcurrentSink { orders, outcome: Some(outcome) })
 }
 
 async fn write(mut sink: Box<dyn Sink>, mut orders: mpsc::Receiver<Order>) -> Result<Vec<Arc<DataFileMeta>>> {
@@ -56,7 +56,7 @@ async fn write(mut sink: Box<dyn Sink>, mut orders: mpsc::Receiver<Order>) -> Re
     }
 }
 
-impl Aside {
+impl ConcurrentSink {
     /// Why the task takes no more.
     async fn error(&mut self) -> Error {
         match self.outcome().await {
@@ -78,7 +78,7 @@ fn ended() -> Error {
 }
 
 #[async_trait]
-impl Sink for Aside {
+impl Sink for ConcurrentSink {
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self.orders.send(Order::Write(batch.clone())).await {
             Ok(()) => Ok(()),

@@ -12,7 +12,7 @@ use super::changes::Changes;
 use super::expire::Expiry;
 use super::levels::Levels;
 use super::pick::{Choice, Moment, Policy, drops_deletes, pick_full};
-use super::plan::{Ascent, Limits, Step, plan};
+use super::plan::{Limits, Promotion, Step, plan};
 use super::retain::Retention;
 use super::run::{Compacted, Task};
 use crate::file::BucketFiles;
@@ -75,11 +75,11 @@ impl Settings {
             limits: Limits {
                 small_file_size: i64::try_from(options.small_file_size(true)?).unwrap_or(i64::MAX),
                 max_level: 0,
-                ascent: match (changes.needs_places, changes.newest_stands) {
-                    (true, true) => Ascent::Clean,
-                    (true, false) => Ascent::CleanToTheTop,
-                    (false, false) if changes.looks_up => Ascent::ToTheTop,
-                    (false, _) => Ascent::Free,
+                promotion: match (changes.needs_places, changes.newest_stands) {
+                    (true, true) => Promotion::Clean,
+                    (true, false) => Promotion::CleanToHighest,
+                    (false, false) if changes.looks_up => Promotion::ToHighest,
+                    (false, _) => Promotion::Free,
                 },
             },
             rewrite_all: options.is_on(&COMPACTION_FORCE_REWRITE_ALL_FILES)?,

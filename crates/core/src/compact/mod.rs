@@ -18,6 +18,6 @@ mod table;
 pub(crate) use bucket::{Compactor, Settings};
 pub use levels::{Levels, Run};
 pub use pick::{Choice, EarlyFull, Moment, OffPeak, Policy, Reason, drops_deletes, pick_full};
-pub use plan::{Ascent, Limits, Step, plan};
+pub use plan::{Limits, Promotion, Step, plan};
 pub(crate) use run::{Compacted, Task};
 pub(crate) use table::{TableFiles, limited};

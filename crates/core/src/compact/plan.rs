@@ -37,30 +37,30 @@ pub struct Limits {
     /// The highest level; a file with retractions cannot move there as it is.
     pub max_level: i32,
     /// When a file of level 0 may move up as it is.
-    pub ascent: Ascent,
+    pub promotion: Promotion,
 }
 
 /// When a file of level 0 may move up without being rewritten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ascent {
+pub enum Promotion {
     /// As any other file.
     #[default]
     Free,
     /// When it holds no retractions: with deletion vectors those go that nobody has to know.
     Clean,
     /// When it holds none and goes to the highest level; elsewhere the rows that it supersedes must be merged into it.
-    CleanToTheTop,
+    CleanToHighest,
     /// When it goes to the highest level, for the same reason.
-    ToTheTop,
+    ToHighest,
 }
 
-impl Ascent {
+impl Promotion {
     fn allows(self, retracts: bool, to_the_top: bool) -> bool {
         match self {
             Self::Free => true,
             Self::Clean => !retracts,
-            Self::CleanToTheTop => !retracts && to_the_top,
-            Self::ToTheTop => to_the_top,
+            Self::CleanToHighest => !retracts && to_the_top,
+            Self::ToHighest => to_the_top,
         }
     }
 }
@@ -127,7 +127,7 @@ impl Planner<'_> {
         // Files of old versions do not say whether they hold retractions.
         let retracts = file.delete_row_count.is_none_or(|rows| rows > 0);
         let to_the_top = self.output_level == self.limits.max_level;
-        let stuck = file.level == 0 && !self.limits.ascent.allows(retracts, to_the_top);
+        let stuck = file.level == 0 && !self.limits.promotion.allows(retracts, to_the_top);
         let forced = (self.must_rewrite)(&file);
         // What the highest level holds of retractions stays for a reason.
         let moves = file.level != self.output_level;

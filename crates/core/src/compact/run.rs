@@ -24,8 +24,8 @@ use super::source::read_run;
 use crate::file::{BucketFiles, Output, Sink, give_up};
 use crate::lookup::{Below, Lookup, LookupFiles, Marks, Shape};
 use crate::merge::{
-    Before, Columns, Extent, How, MergeSpec, Merged, Ranks, Retractions, Section, SizedRun, SpillLimit, View, bounded,
-    merge_changes,
+    Before, Columns, Extent, MergeOptions, MergeSpec, Merged, Ranks, Retractions, Section, SizedRun, SpillLimit, View,
+    bounded, merge_changes,
 };
 use crate::read::{has_huge_rows, prefetch};
 use crate::seam::Env;
@@ -184,7 +184,7 @@ impl Task {
         match step {
             Step::Upgrade(file) => {
                 let tells = self.changes.told.is_some() || self.changes.needs_places;
-                if tells && !matches!(before, Before::Untold) {
+                if tells && !matches!(before, Before::NotCompared) {
                     let alone = Section { runs: vec![vec![file.clone()]] };
                     let Some((_, changelog)) = self.merge(std::slice::from_ref(&alone), before, ages, false).await?
                     else {
@@ -230,7 +230,7 @@ impl Task {
         match below {
             Some(below) if self.output_level > 0 && has_new => Before::Older(below.older()),
             None if self.changes.at_top && self.is_top => Before::Level(self.output_level),
-            _ => Before::Untold,
+            _ => Before::NotCompared,
         }
     }
 
@@ -238,7 +238,7 @@ impl Task {
     /// room for all runs of the result.
     async fn merge(&self, sections: &[Section], before: Before, ages: &Ages, rewrite: bool) -> Result<Option<Made>> {
         let changes = match &before {
-            Before::Untold => None,
+            Before::NotCompared => None,
             _ => self.changes.told.clone(),
         };
         let mut sinks = Sinks { rows: Vec::new(), changes: None };
@@ -259,7 +259,7 @@ impl Task {
             true => ages.retractions(&self.spec),
             false => Retractions::All,
         };
-        let how = How {
+        let how = MergeOptions {
             view: View { extent: self.extent, retractions, ranks: Ranks::FromOldest },
             batch_size: self.batch_size,
             before,
@@ -283,7 +283,7 @@ impl Task {
     }
 
     /// Merges a section; whether there was room for the result.
-    async fn section(&self, section: &Section, how: How, sinks: &mut Sinks) -> Result<bool> {
+    async fn section(&self, section: &Section, how: MergeOptions, sinks: &mut Sinks) -> Result<bool> {
         let fields: Arc<[DataField]> = self.spec.read_fields().into();
         let runs = section.runs.iter().map(|run| self.read(run, &fields)).collect();
         let spec = self.spec.clone();

@@ -11,7 +11,7 @@ use linn_format::{Result, SnapshotId};
 
 use super::retain::Retention;
 use super::snapshot::Expired;
-use crate::reclaim::{Candidates, Doomed, Gone, Metadata, Parts, Removal, guard};
+use crate::reclaim::{Candidates, ExpiredSnapshot, Metadata, Parts, Removal, RemovedFile, guard};
 use crate::snapshot::{Changelogs, Snapshots};
 use crate::stream::Consumers;
 use crate::table::Table;
@@ -101,7 +101,7 @@ impl<'t> ChangelogExpiry<'t> {
             let Some(changelog) = self.changelogs.find(*id).await? else { continue };
             let produced = changelog.changelog_manifest_list.is_some();
             let parts = Parts { lists: !produced, delta: !produced, changelog: produced, index: false };
-            gone.push(Gone::read(self.table, changelog, parts).await?);
+            gone.push(ExpiredSnapshot::read(self.table, changelog, parts).await?);
         }
         let mut candidates = Candidates::default();
         for one in &gone {
@@ -125,13 +125,13 @@ impl<'t> ChangelogExpiry<'t> {
         let mut metadata = Metadata::new(self.table, names);
         // A statistics file went with the snapshot, unless the next one has it too.
         gone.iter().for_each(|one| metadata.take_lists(one));
-        let history = gone.iter().map(|one| Doomed::new(self.changelogs.path(one.snapshot.id), 0)).collect();
+        let history = gone.iter().map(|one| RemovedFile::new(self.changelogs.path(one.snapshot.id), 0)).collect();
         let removal = Removal { history, metadata: metadata.files, data: candidates.into_files() };
         let changelogs = gone.iter().map(|one| one.snapshot.id).collect();
         Ok(Expired { snapshots: Vec::new(), changelogs, removal, left: 0 })
     }
 
-    fn collect(&self, candidates: &mut Candidates, gone: &Gone) -> Result<()> {
+    fn collect(&self, candidates: &mut Candidates, gone: &ExpiredSnapshot) -> Result<()> {
         for batch in &gone.changelog {
             for i in (0..batch.len()).filter(|i| batch.kind(*i) == FileKind::Add) {
                 candidates.insert(self.table, &batch.entry(i)?);

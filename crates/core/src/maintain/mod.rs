@@ -16,7 +16,7 @@ mod snapshot;
 mod upkeep;
 
 pub use crate::partition::{PartitionSummary, expired_partitions, partitions};
-pub use crate::reclaim::{Doomed, Removal, Share, reclaim};
+pub use crate::reclaim::{Removal, RemovedFile, Share, reclaim};
 pub use changelog::ChangelogExpiry;
 pub use contents::{Contents, contents};
 pub use drop::drop_partitions;

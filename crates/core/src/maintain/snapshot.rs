@@ -17,7 +17,7 @@ use linn_format::snapshot::Snapshot;
 use linn_format::{ErrorKind, Result, SnapshotId};
 
 use super::retain::{Reach, Retention};
-use crate::reclaim::{Candidates, Doomed, Gone, Metadata, Parts, Removal, at_once, guard};
+use crate::reclaim::{Candidates, ExpiredSnapshot, Metadata, Parts, Removal, RemovedFile, at_once, guard};
 use crate::snapshot::{Changelogs, Snapshots};
 use crate::stream::Consumers;
 use crate::table::Table;
@@ -52,7 +52,7 @@ impl Expired {
 /// One part: what goes, and where what stays begins.
 struct Part {
     expired: Expired,
-    gone: Vec<Gone>,
+    gone: Vec<ExpiredSnapshot>,
     candidates: Candidates,
     end: SnapshotId,
     tags: HashSet<(String, SnapshotId)>,
@@ -206,7 +206,7 @@ impl<'t> SnapshotExpiry<'t> {
             // Consecutive snapshots mostly share it.
             let parts = self.parts(i, index != snapshot.index_manifest);
             index.clone_from(&snapshot.index_manifest);
-            Gone::read(self.table, snapshot, parts)
+            ExpiredSnapshot::read(self.table, snapshot, parts)
         };
         let reads: Vec<_> = found.iter().cloned().enumerate().map(read).collect();
         let mut reads = futures::stream::iter(reads).buffered(at_once(self.table)?);
@@ -243,7 +243,12 @@ impl<'t> SnapshotExpiry<'t> {
     }
 
     /// Decides what of a part stays.
-    async fn finish(&self, gone: Vec<Gone>, mut candidates: Candidates, stays: Arc<Snapshot>) -> Result<Part> {
+    async fn finish(
+        &self,
+        gone: Vec<ExpiredSnapshot>,
+        mut candidates: Candidates,
+        stays: Arc<Snapshot>,
+    ) -> Result<Part> {
         let end = stays.id;
         let begin = gone.first().map_or(end.0, |gone| gone.snapshot.id.0);
         let tagged = guard::tags(self.table).await?;
@@ -257,14 +262,15 @@ impl<'t> SnapshotExpiry<'t> {
         guard.whole.extend(self.snapshots.latest().await?);
         let mut expired = self.metadata(&gone, guard.names(self.table).await?);
         expired.snapshots = gone.iter().map(|gone| gone.snapshot.id).collect();
-        expired.removal.history = gone.iter().map(|g| Doomed::new(self.snapshots.path(g.snapshot.id), 0)).collect();
+        expired.removal.history =
+            gone.iter().map(|g| RemovedFile::new(self.snapshots.path(g.snapshot.id), 0)).collect();
         if self.decoupled {
             expired.changelogs.clone_from(&expired.snapshots);
         }
         Ok(Part { expired, gone, candidates, end, tags, branches })
     }
 
-    fn metadata(&self, gone: &[Gone], kept: HashSet<String>) -> Expired {
+    fn metadata(&self, gone: &[ExpiredSnapshot], kept: HashSet<String>) -> Expired {
         let mut metadata = Metadata::new(self.table, kept);
         gone.iter().for_each(|gone| metadata.take(gone));
         let removal = Removal { history: Vec::new(), metadata: metadata.files, data: metadata.indexes };
@@ -280,7 +286,7 @@ impl<'t> SnapshotExpiry<'t> {
 
     /// Takes the files that a snapshot's changes removed; those they added stay. The first snapshot's own changes are about
     /// files that are gone.
-    fn collect(&self, candidates: &mut Candidates, gone: &Gone, first: bool) -> Result<()> {
+    fn collect(&self, candidates: &mut Candidates, gone: &ExpiredSnapshot, first: bool) -> Result<()> {
         let batches: &[Arc<EntryBatch>] = match &gone.delta {
             Some(batches) if !first => batches,
             _ => return Ok(()),
@@ -301,7 +307,7 @@ impl<'t> SnapshotExpiry<'t> {
         Ok(())
     }
 
-    fn collect_changelog(&self, candidates: &mut Candidates, gone: &Gone) {
+    fn collect_changelog(&self, candidates: &mut Candidates, gone: &ExpiredSnapshot) {
         for batch in &gone.changelog {
             for i in (0..batch.len()).filter(|i| batch.kind(*i) == FileKind::Add) {
                 match batch.entry(i) {
@@ -326,7 +332,7 @@ impl<'t> SnapshotExpiry<'t> {
         }
         self.snapshots.hint_earliest(end).await;
         let at_once = at_once(self.table)?;
-        let remove = |file: &Doomed| {
+        let remove = |file: &RemovedFile| {
             let path = file.path.clone();
             async move { self.table.storage().delete(&path).await }
         };
@@ -342,7 +348,7 @@ impl<'t> SnapshotExpiry<'t> {
         if !guard.is_empty() {
             guard.spare(self.table, &mut candidates).await?;
             let names = guard.names(self.table).await?;
-            let stays = |file: &Doomed| file.path.rsplit('/').next().is_some_and(|name| names.contains(name));
+            let stays = |file: &RemovedFile| file.path.rsplit('/').next().is_some_and(|name| names.contains(name));
             expired.removal.metadata.retain(|file| !stays(file));
             expired.removal.data.retain(|file| !stays(file));
         }

@@ -12,7 +12,7 @@ use linn_format::{Error, Result};
 use super::beside::Columns;
 use super::changelog::{Changelog, Merged};
 use super::engine::{Extent, MergeEngine, Verdict};
-use super::function::Unfolded;
+use super::function::FoldError;
 use super::output::Output;
 use super::retraction::Retractions;
 use super::source::{Record, Source, is_retract, retain};
@@ -22,7 +22,7 @@ use super::spec::MergeSpec;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Nothing that is to be told.
-    Untold,
+    Unreported,
     /// The row, where this record of the group was before; `None` where the key was not there.
     From(Option<Record>),
 }
@@ -265,8 +265,8 @@ impl Assembler {
 }
 
 /// The error of values that cannot be folded, with their key where it is known.
-fn named(spec: &MergeSpec, sources: &[Source], unfolded: Unfolded) -> Error {
-    let Unfolded { error, at } = unfolded;
+fn named(spec: &MergeSpec, sources: &[Source], unfolded: FoldError) -> Error {
+    let FoldError { error, at } = unfolded;
     let Some(pick) = at else { return error };
     let columns = sources.get(pick.source as usize).map(|s| s.columns.as_slice()).unwrap_or_default();
     let keys = spec.key_columns().iter().filter_map(|&at| columns.get(at));

@@ -36,7 +36,7 @@ pub(crate) use key::{KeyEncoder, Keys};
 pub(crate) use older::{Found, Older};
 pub(crate) use retraction::{Lasting, Retractions};
 pub use run::merge;
-pub(crate) use run::{Before, How, LeveledStream, gallop, merge_changes, merge_levels};
+pub(crate) use run::{Before, LeveledStream, MergeOptions, gallop, merge_changes, merge_levels};
 pub use section::{KeyBound, KeyOrder, Section, sections};
 pub(crate) use sort::SortedBuffer;
 pub use spec::{MergeSpec, key_value_fields, key_value_schema};

@@ -16,7 +16,7 @@ use linn_format::{Error, Result};
 
 use super::beside::Columns;
 use super::engine::Settled;
-use super::function::{Computed, Unfolded};
+use super::function::{Computed, FoldError};
 use super::source::{Cell, Pick, Source};
 
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +87,7 @@ impl Output {
         selection_of: &[Option<usize>],
         settled: &[Settled],
         beside: Columns,
-    ) -> Result<RecordBatch, Unfolded> {
+    ) -> Result<RecordBatch, FoldError> {
         let base = Base::new(&self.stretches, self.rows, !self.folded.is_empty());
         let inputs = |at: usize| -> Result<Vec<&dyn Array>> {
             let missing = || Error::internal("a source lacks a column");
@@ -139,7 +139,7 @@ impl Output {
                 let error = Error::invalid("a retraction makes a NOT NULL column null")
                     .with("column", name)
                     .with_hint(format!("set 'fields.{name}.ignore-retract' to 'true', or make it nullable"));
-                return Err(Unfolded { error, at });
+                return Err(FoldError { error, at });
             }
         }
         arrays.push(Arc::new(base.sequence(sources)));

@@ -29,7 +29,7 @@ pub(crate) type LeveledStream = BoxStream<'static, Result<(RecordBatch, i32)>>;
 pub(crate) enum Before {
     /// With nothing.
     #[default]
-    Untold,
+    NotCompared,
     /// With the records of this level, the highest, all of which are merged.
     Level(i32),
     /// With the records above level 0, or where none is merged with those of files below. Only keys with a record of
@@ -39,7 +39,7 @@ pub(crate) enum Before {
 
 /// How runs are merged.
 #[derive(Clone)]
-pub(crate) struct How {
+pub(crate) struct MergeOptions {
     /// What it sees, and what comes out of it.
     pub(crate) view: View,
     /// Rows of a batch.
@@ -77,7 +77,13 @@ pub(crate) fn merge_levels(
     columns: Columns,
 ) -> BatchStream {
     let retractions = if keep_deletes { Retractions::All } else { Retractions::None };
-    let how = How { view: View::whole(retractions), batch_size, before: Before::Untold, changes: None, columns };
+    let how = MergeOptions {
+        view: View::whole(retractions),
+        batch_size,
+        before: Before::NotCompared,
+        changes: None,
+        columns,
+    };
     let rows = merge_changes(runs, spec, how).filter_map(|merged| async move { merged.map(|m| m.rows).transpose() });
     rows.boxed()
 }
@@ -86,7 +92,7 @@ pub(crate) fn merge_levels(
 pub(crate) fn merge_changes(
     runs: Vec<LeveledStream>,
     spec: Arc<MergeSpec>,
-    how: How,
+    how: MergeOptions,
 ) -> BoxStream<'static, Result<Merged>> {
     let start = move || {
         let encoder = spec.key_encoder()?;
@@ -106,7 +112,7 @@ pub(crate) fn merge_changes(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Head {
     /// Its next batch has not been read.
-    Wanting,
+    NeedsBatch,
     /// At a row of a source.
     At { source: usize, row: usize, len: usize },
     /// At its end.
@@ -154,14 +160,14 @@ enum Step {
 }
 
 impl<C: KeyColumn> Merger<C> {
-    fn new(mut runs: Vec<LeveledStream>, spec: Arc<MergeSpec>, encoder: KeyEncoder, how: How) -> Result<Self> {
+    fn new(mut runs: Vec<LeveledStream>, spec: Arc<MergeSpec>, encoder: KeyEncoder, how: MergeOptions) -> Result<Self> {
         runs.reverse();
         let mut assembler = Assembler::new(spec.clone(), how.view, how.columns)?;
         if let Some(compared) = how.changes {
             assembler.tell_changes(compared);
         }
         Ok(Self {
-            heads: vec![Head::Wanting; runs.len()],
+            heads: vec![Head::NeedsBatch; runs.len()],
             runs,
             encoder,
             sequence_encoder: spec.sequence_encoder()?,
@@ -348,7 +354,7 @@ impl<C: KeyColumn> Merger<C> {
     fn pass(&mut self, source: usize, start: usize, end: usize) {
         self.bytes += (end - start) * self.orders[source].row_bytes;
         match &self.before {
-            Before::Untold => self.assembler.range(source, start, end, false),
+            Before::NotCompared => self.assembler.range(source, start, end, false),
             Before::Level(level) => {
                 let new = self.assembler.sources()[source].level != *level;
                 self.assembler.range(source, start, end, new);
@@ -366,12 +372,12 @@ impl<C: KeyColumn> Merger<C> {
             keep_lowest(&mut self.group, |r| self.assembler.sources()[r.pick.source as usize].level);
         }
         match &self.before {
-            Before::Untold => self.assembler.group(&self.group, Change::Untold)?,
+            Before::NotCompared => self.assembler.group(&self.group, Change::Unreported)?,
             Before::Level(level) => {
                 let sources = self.assembler.sources();
                 let old = self.group.iter().find(|r| sources[r.pick.source as usize].level == *level).copied();
                 let stays = old.is_some() && self.group.len() == 1;
-                self.assembler.group(&self.group, if stays { Change::Untold } else { Change::From(old) })?;
+                self.assembler.group(&self.group, if stays { Change::Unreported } else { Change::From(old) })?;
             }
             Before::Older(_) => self.waiting.group(&self.group),
         }

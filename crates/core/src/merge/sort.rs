@@ -65,7 +65,7 @@ impl SortedBuffer {
                         break;
                     }
                 }
-                self.assembler.group(&self.group, Change::Untold)?;
+                self.assembler.group(&self.group, Change::Unreported)?;
             }
             let merged = self.assembler.take()?;
             if !merged.is_empty() {

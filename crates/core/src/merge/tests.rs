@@ -18,7 +18,8 @@ use linn_format::types::{DataField, DataType, Kind};
 use linn_format::{BatchStream, Result, SchemaId};
 
 use super::{
-    Before, Columns, How, MergeSpec, Merged, Ranks, Retractions, SortedBuffer, View, merge, merge_changes, merge_levels,
+    Before, Columns, MergeOptions, MergeSpec, Merged, Ranks, Retractions, SortedBuffer, View, merge, merge_changes,
+    merge_levels,
 };
 
 /// A value of a test row.
@@ -180,7 +181,8 @@ fn merged(spec: &Arc<MergeSpec>, runs: &[Vec<Row>], view: View, cut: usize) -> V
         let run = run(rows.chunks(cut).map(|c| batch(spec.read_fields(), c)).collect());
         run.map(|batch| Ok((batch?, 0))).boxed()
     });
-    let how = How { view, batch_size: cut, before: Before::Untold, changes: None, columns: Columns::InTurn };
+    let how =
+        MergeOptions { view, batch_size: cut, before: Before::NotCompared, changes: None, columns: Columns::InTurn };
     futures::executor::block_on(merge_changes(streams.collect(), spec.clone(), how).collect())
 }
 

@@ -169,7 +169,7 @@ impl<C: KeyColumn> Merger<C> {
             let has_new = group.iter().any(|r| self.level(r.pick.source as usize) <= 0);
             // The first row of a key stays whatever comes later.
             let told = has_new && !self.spec.keeps_first();
-            return self.assembler.group(group, if told { Change::From(Some(upper)) } else { Change::Untold });
+            return self.assembler.group(group, if told { Change::From(Some(upper)) } else { Change::Unreported });
         }
         match answers.next() {
             None => self.assembler.group(group, Change::From(None)),
@@ -182,7 +182,7 @@ impl<C: KeyColumn> Merger<C> {
         if self.spec.keeps_first() {
             return Ok(());
         }
-        let Some(pick) = old else { return self.assembler.group(group, Change::Untold) };
+        let Some(pick) = old else { return self.assembler.group(group, Change::Unreported) };
         let kind = self.assembler.sources()[pick.source as usize].kinds[pick.row as usize];
         let old = Record { pick, kind };
         let place = |p: Pick| (p.source as usize, p.row as usize);

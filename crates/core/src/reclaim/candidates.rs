@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use linn_format::manifest::{EntryBatch, FileKind, ManifestEntry, ManifestMeta};
 use linn_format::{Result, ResultExt};
 
-use super::removal::Doomed;
+use super::removal::RemovedFile;
 use crate::file::{extra_file_path, place_of};
 use crate::table::Table;
 
 /// A data file with what belongs to it.
 #[derive(Debug)]
 struct Candidate {
-    files: Vec<Doomed>,
+    files: Vec<RemovedFile>,
     /// Whether it is in the snapshot that is being looked at.
     there: bool,
 }
@@ -98,9 +98,9 @@ impl Candidates {
     }
 
     /// The files that are left, each once, in order of their paths.
-    pub(crate) fn into_files(self) -> Vec<Doomed> {
+    pub(crate) fn into_files(self) -> Vec<RemovedFile> {
         let buckets = self.files.into_values().flat_map(HashMap::into_values);
-        let mut files: Vec<Doomed> = buckets.flat_map(HashMap::into_values).flat_map(|c| c.files).collect();
+        let mut files: Vec<RemovedFile> = buckets.flat_map(HashMap::into_values).flat_map(|c| c.files).collect();
         files.sort_unstable();
         files.dedup_by(|a, b| a.path == b.path);
         files
@@ -108,12 +108,12 @@ impl Candidates {
 }
 
 /// The data file, then the files beside it.
-fn paths(table: &Table, entry: &ManifestEntry) -> Result<Vec<Doomed>> {
+fn paths(table: &Table, entry: &ManifestEntry) -> Result<Vec<RemovedFile>> {
     let (partition, bucket, file) = (&entry.partition, entry.bucket, &entry.file);
     let place = place_of(table, partition, bucket, file).context("file", &file.file_name)?;
-    let mut files = vec![Doomed::new(place.path, file.file_size)];
+    let mut files = vec![RemovedFile::new(place.path, file.file_size)];
     for extra in &file.extra_files {
-        files.push(Doomed::new(extra_file_path(table, partition, bucket, file, extra)?, 0));
+        files.push(RemovedFile::new(extra_file_path(table, partition, bucket, file, extra)?, 0));
     }
     Ok(files)
 }

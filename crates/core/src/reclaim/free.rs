@@ -9,7 +9,7 @@ use linn_format::{Error, ErrorKind, Result};
 
 use super::back::brought_back;
 use super::candidates::Candidates;
-use super::gone::{Gone, Metadata, Parts};
+use super::gone::{ExpiredSnapshot, Metadata, Parts};
 use super::guard::{self, Guard};
 use super::removal::{Removal, at_once};
 use crate::manifest::{Manifests, Selection};
@@ -45,9 +45,10 @@ pub(crate) async fn freed(table: &Table, gone: &[(Arc<Snapshot>, Share)], kept: 
     let reads = gone.iter().cloned().map(|(snapshot, share)| async move {
         let added = share == Share::Added;
         let parts = Parts { lists: true, delta: added, changelog: added, index: true };
-        Ok::<_, Error>((Gone::read(table, snapshot, parts).await?, share))
+        Ok::<_, Error>((ExpiredSnapshot::read(table, snapshot, parts).await?, share))
     });
-    let read: Vec<(Gone, Share)> = futures::stream::iter(reads).buffered(at_once(table)?).try_collect().await?;
+    let read: Vec<(ExpiredSnapshot, Share)> =
+        futures::stream::iter(reads).buffered(at_once(table)?).try_collect().await?;
     for (one, share) in &read {
         match share {
             Share::All => all(table, &one.snapshot, &mut candidates).await?,

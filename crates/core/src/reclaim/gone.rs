@@ -10,7 +10,7 @@ use linn_format::manifest::{EntryBatch, IndexManifestEntry, ManifestMeta, StatsC
 use linn_format::snapshot::Snapshot;
 use linn_format::{ErrorKind, Result};
 
-use super::removal::Doomed;
+use super::removal::RemovedFile;
 use crate::manifest::{ListName, Manifests};
 use crate::table::Table;
 
@@ -29,7 +29,7 @@ pub(crate) struct Parts {
 
 /// A snapshot with what could be read of it.
 #[derive(Debug)]
-pub(crate) struct Gone {
+pub(crate) struct ExpiredSnapshot {
     pub(crate) snapshot: Arc<Snapshot>,
     lists: Vec<(String, Option<i64>, Vec<ManifestMeta>)>,
     /// The entries of its delta; `None` when any of it is gone or damaged.
@@ -39,7 +39,7 @@ pub(crate) struct Gone {
     index: Option<(String, Vec<IndexManifestEntry>)>,
 }
 
-impl Gone {
+impl ExpiredSnapshot {
     /// Reads the wanted parts of a snapshot.
     ///
     /// # Errors
@@ -87,9 +87,9 @@ pub(crate) struct Metadata<'t> {
     table: &'t Table,
     /// Names that stay, or that are here already.
     known: HashSet<String>,
-    pub(crate) files: Vec<Doomed>,
+    pub(crate) files: Vec<RemovedFile>,
     /// Index files, which lie with the data.
-    pub(crate) indexes: Vec<Doomed>,
+    pub(crate) indexes: Vec<RemovedFile>,
 }
 
 impl<'t> Metadata<'t> {
@@ -99,7 +99,7 @@ impl<'t> Metadata<'t> {
     }
 
     /// Adds the lists of a snapshot, and what they name, that nothing that stays has.
-    pub(crate) fn take_lists(&mut self, gone: &Gone) {
+    pub(crate) fn take_lists(&mut self, gone: &ExpiredSnapshot) {
         for (name, size, manifests) in &gone.lists {
             self.file(name, size.unwrap_or(0));
             manifests.iter().for_each(|manifest| self.file(&manifest.file_name, manifest.file_size));
@@ -107,7 +107,7 @@ impl<'t> Metadata<'t> {
     }
 
     /// Adds the files of a snapshot that nothing that stays has.
-    pub(crate) fn take(&mut self, gone: &Gone) {
+    pub(crate) fn take(&mut self, gone: &ExpiredSnapshot) {
         self.take_lists(gone);
         if let Some((name, lines)) = &gone.index {
             self.file(name, 0);
@@ -116,13 +116,13 @@ impl<'t> Metadata<'t> {
         if let Some(name) = &gone.snapshot.statistics
             && self.known.insert(name.clone())
         {
-            self.files.push(Doomed::new(self.table.statistics_path(name), 0));
+            self.files.push(RemovedFile::new(self.table.statistics_path(name), 0));
         }
     }
 
     fn file(&mut self, name: &str, bytes: i64) {
         if self.known.insert(name.to_owned()) {
-            self.files.push(Doomed::new(self.table.manifest_path(name), bytes));
+            self.files.push(RemovedFile::new(self.table.manifest_path(name), bytes));
         }
     }
 
@@ -131,7 +131,7 @@ impl<'t> Metadata<'t> {
             return;
         }
         match self.table.index_file_path(line) {
-            Ok(path) => self.indexes.push(Doomed::new(path, line.file_size)),
+            Ok(path) => self.indexes.push(RemovedFile::new(path, line.file_size)),
             Err(e) => {
                 tracing::warn!(table = self.table.name(), file = line.file_name, error = %e, "an index file stays")
             }

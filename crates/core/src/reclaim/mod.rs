@@ -13,6 +13,6 @@ pub(crate) use back::BACK;
 pub(crate) use candidates::Candidates;
 pub use free::{Share, reclaim};
 pub(crate) use free::{free_tagged, freed};
-pub(crate) use gone::{Gone, Metadata, Parts};
-pub use removal::{Doomed, Removal};
+pub(crate) use gone::{ExpiredSnapshot, Metadata, Parts};
+pub use removal::{Removal, RemovedFile};
 pub(crate) use removal::{at_once, clean_folders, delete_all};

@@ -13,14 +13,14 @@ use crate::table::Table;
 
 /// A file that is to go.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Doomed {
+pub struct RemovedFile {
     /// Path relative to the store's root.
     pub path: String,
     /// Size in bytes, as the metadata tells; 0 where it does not.
     pub bytes: u64,
 }
 
-impl Doomed {
+impl RemovedFile {
     pub(crate) fn new(path: String, bytes: i64) -> Self {
         Self { path, bytes: u64::try_from(bytes).unwrap_or(0) }
     }
@@ -30,11 +30,11 @@ impl Doomed {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Removal {
     /// Snapshots, tags and changelogs, in the order in which they go.
-    pub history: Vec<Doomed>,
+    pub history: Vec<RemovedFile>,
     /// Manifest lists, manifests, index manifests, statistics.
-    pub metadata: Vec<Doomed>,
+    pub metadata: Vec<RemovedFile>,
     /// Data files, changelog files, indexes.
-    pub data: Vec<Doomed>,
+    pub data: Vec<RemovedFile>,
 }
 
 impl Removal {
@@ -44,7 +44,7 @@ impl Removal {
     }
 
     /// Everything that goes, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Doomed> {
+    pub fn iter(&self) -> impl Iterator<Item = &RemovedFile> {
         self.history.iter().chain(&self.metadata).chain(&self.data)
     }
 
@@ -88,9 +88,9 @@ pub(crate) fn at_once(table: &Table) -> Result<usize> {
 }
 
 /// Deletes files, several at once. How many could not be deleted.
-pub(crate) async fn delete_all(table: &Table, files: &[Doomed]) -> u64 {
+pub(crate) async fn delete_all(table: &Table, files: &[RemovedFile]) -> u64 {
     let at_once = at_once(table).unwrap_or(1);
-    let delete = |file: Doomed| async move {
+    let delete = |file: RemovedFile| async move {
         match table.storage().delete(&file.path).await {
             Ok(()) => 0,
             Err(e) => {

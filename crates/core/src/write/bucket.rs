@@ -18,7 +18,7 @@ use super::writer::OpenBucket;
 use crate::commit::CommitMessage;
 use crate::compact::{Compacted, Compactor};
 use crate::file::{BucketFiles, Output, Sink, give_up};
-use crate::merge::{Before, Columns, How, Merged, Ranks, SortedBuffer, merge_changes};
+use crate::merge::{Before, Columns, MergeOptions, Merged, Ranks, SortedBuffer, merge_changes};
 use crate::read::prefetch;
 use crate::spill::{MemoryBudget, Share, Spill};
 
@@ -225,7 +225,8 @@ impl BucketWriter {
         }
         let runs = runs.into_iter().map(|run| run.map(|batch| Ok((batch?, 0))).boxed()).collect();
         let view = self.settings.view(Ranks::FromNewest);
-        let how = How { view, batch_size, before: Before::Untold, changes: None, columns: Columns::InTurn };
+        let how =
+            MergeOptions { view, batch_size, before: Before::NotCompared, changes: None, columns: Columns::InTurn };
         Ok(merge_changes(runs, spec.clone(), how))
     }
 

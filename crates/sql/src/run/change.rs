@@ -22,7 +22,7 @@ use super::default;
 use super::effect;
 use super::insert::{fitted, write};
 use super::isolation;
-use super::number::Goals;
+use super::number::TargetColumns;
 use super::place::{self, Changed};
 use super::query::{frame, frame_over};
 use super::source::suggested;
@@ -254,7 +254,7 @@ impl Chosen<'_> {
         }
         let target = placed.clone().map(|placed| -> Arc<dyn TableProvider> { placed });
         let rows = {
-            let goals = Goals::ByName(&table.schema().fields);
+            let goals = TargetColumns::ByName(&table.schema().fields);
             frame_over(session, query(&sql)?, options, target, &goals).await?
         };
         Ok(Changing { table, rows, placed, kind })

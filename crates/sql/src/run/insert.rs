@@ -16,7 +16,7 @@ use super::assign::assign;
 use super::change::{open_target, query};
 use super::default;
 use super::literal;
-use super::number::Goals;
+use super::number::TargetColumns;
 use super::query::{frame, frame_over, parse};
 use crate::error::ours;
 use crate::parse::{Cursor, Insert, PartitionValues, TableOptions};
@@ -56,7 +56,7 @@ pub(super) async fn plan(session: &Session, insert: Insert, options: &TableOptio
     let mut source = if defaults(&insert) { query(&default::row(&targets))? } else { parse(insert.query)? };
     default::fill(&mut source, &targets)?;
     literal::fit_values(&mut source, &targets);
-    let rows = frame_over(session, source, options, None, &Goals::InOrder(&targets)).await?;
+    let rows = frame_over(session, source, options, None, &TargetColumns::InOrder(&targets)).await?;
     let sources = sources(&table, &insert.columns, &insert.partition, rows.schema().inner())?;
     Ok(Inserting { table, rows, sources, overwrites: insert.overwrite.then_some(insert.partition) })
 }

@@ -21,7 +21,7 @@ use super::default;
 use super::effect;
 use super::fit;
 use super::insert::{fitted, write};
-use super::number::Goals;
+use super::number::TargetColumns;
 use super::place::{self, Changed};
 use super::query::frame_over;
 use crate::error::ours;
@@ -59,7 +59,7 @@ pub(super) async fn merge(session: &Session, merge: Merge, options: &TableOption
     };
     let target = placed.clone().map(|placed| -> Arc<dyn TableProvider> { placed });
     let rows = {
-        let goals = Goals::ByName(&table.schema().fields);
+        let goals = TargetColumns::ByName(&table.schema().fields);
         frame_over(session, query(&sql)?, options, target, &goals).await?
     };
     Ok(Merging { table, rows, placed, kinds })

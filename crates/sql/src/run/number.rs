@@ -23,7 +23,7 @@ use super::fit;
 use super::literal::DOUBLE_DIGITS;
 
 /// Where the columns of a query go.
-pub(in crate::run) enum Goals<'a> {
+pub(in crate::run) enum TargetColumns<'a> {
     /// To whom asked.
     None,
     /// To these columns, one after the other.
@@ -32,7 +32,7 @@ pub(in crate::run) enum Goals<'a> {
     ByName(&'a [DataField]),
 }
 
-impl Goals<'_> {
+impl TargetColumns<'_> {
     fn side(&self, at: usize, name: &str) -> Side {
         let field = match self {
             Self::None => None,
@@ -77,7 +77,7 @@ impl Side {
 
 /// Settles the numbers of a plan; `doubles` are the texts of those that became doubles before. Columns are called as if all
 /// were doubles.
-pub(super) fn settle(plan: LogicalPlan, goals: &Goals<'_>, doubles: &[String]) -> Planned<LogicalPlan> {
+pub(super) fn settle(plan: LogicalPlan, goals: &TargetColumns<'_>, doubles: &[String]) -> Planned<LogicalPlan> {
     let mut numbers = Numbers::default();
     for text in doubles {
         if let Ok(value) = text.parse::<f64>() {
@@ -90,7 +90,7 @@ pub(super) fn settle(plan: LogicalPlan, goals: &Goals<'_>, doubles: &[String]) -
     let plan = numbers.outputs(plan, &sides)?;
     let plan = plan.transform_up_with_subqueries(|node| numbers.node(node))?.data;
     match goals {
-        Goals::None => numbers.rename(plan),
+        TargetColumns::None => numbers.rename(plan),
         _ => Ok(plan),
     }
 }

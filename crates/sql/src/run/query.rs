@@ -22,7 +22,7 @@ use linn::format::suggest::did_you_mean;
 use linn::{Error, ErrorKind, Result};
 
 use super::functions::functions;
-use super::number::{self, Goals};
+use super::number::{self, TargetColumns};
 use super::source::{Opened, Place};
 use super::{cast, fit, instant, isolation, literal, title};
 use crate::error::ours;
@@ -108,7 +108,7 @@ pub(super) fn check(session: &Session, ast: &mut Ast) -> Result<()> {
 
 /// Plans a statement over tables that are opened for it.
 pub(super) async fn frame(session: &Session, ast: Ast, options: &TableOptions) -> Result<DataFrame> {
-    frame_over(session, ast, options, None, &Goals::None).await
+    frame_over(session, ast, options, None, &TargetColumns::None).await
 }
 
 /// Plans a statement whose rows go to `goals` over tables that are opened for it, and over `target` by the name of
@@ -118,7 +118,7 @@ pub(in crate::run) async fn frame_over(
     ast: Ast,
     options: &TableOptions,
     target: Option<Arc<dyn TableProvider>>,
-    goals: &Goals<'_>,
+    goals: &TargetColumns<'_>,
 ) -> Result<DataFrame> {
     let (opened, database) = (Opened::default(), session.database());
     let place = Place { session, database: &database, opened: &opened, reads: options.reads(), depth: 0 };
@@ -131,7 +131,7 @@ pub(super) async fn planned(
     mut ast: Ast,
     options: &TableOptions,
     target: Option<Arc<dyn TableProvider>>,
-    goals: &Goals<'_>,
+    goals: &TargetColumns<'_>,
 ) -> Result<DataFrame> {
     check(place.session, &mut ast)?;
     let casts = cast::own_casts(&mut ast)?;
@@ -142,7 +142,7 @@ pub(super) async fn planned(
     }
     let context = Box::pin(context(place, &names, options, target)).await?;
     casts.into_iter().for_each(|function| context.register_udf(function));
-    if let Goals::ByName(fields) = goals {
+    if let TargetColumns::ByName(fields) = goals {
         fit::functions(fields)?.into_iter().for_each(|function| context.register_udf(function));
     }
     let plan = context.state().statement_to_plan(Wrapped::Statement(Box::new(ast))).await;

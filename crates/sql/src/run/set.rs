@@ -20,7 +20,7 @@ use linn::{Error, Result, ResultExt, Table, commit_once};
 
 use super::change::open_target;
 use super::insert::{Source, fitted, sources};
-use super::number::{self, Goals};
+use super::number::{self, TargetColumns};
 use super::query::{Names, check, context, parse};
 use super::show::rows;
 use super::source::{self, Place};
@@ -144,7 +144,7 @@ impl Parsed {
     async fn plan(&self, state: &SessionState, targets: &[Table]) -> Result<(LogicalPlan, Vec<(DataField, Source)>)> {
         let plan = state.statement_to_plan(Wrapped::Statement(Box::new(self.query.clone()))).await.map_err(ours)?;
         let fields: Vec<&DataField> = self.fields.iter().collect();
-        let plan = number::settle(plan, &Goals::InOrder(&fields), &self.doubles).map_err(ours)?;
+        let plan = number::settle(plan, &TargetColumns::InOrder(&fields), &self.doubles).map_err(ours)?;
         let plan = instant::settle(plan).map_err(ours)?;
         let plan = state.analyzer().execute_and_check(plan, state.config_options(), |_, _| {}).map_err(ours)?;
         let table = targets.get(self.target).ok_or_else(|| Error::internal("a statement without a table"))?;

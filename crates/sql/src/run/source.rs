@@ -10,7 +10,7 @@ use linn::format::suggest::did_you_mean;
 use linn::{Error, ErrorKind, Identifier, Options, Result};
 
 use super::information;
-use super::number::Goals;
+use super::number::TargetColumns;
 use super::query::{parse, planned};
 use crate::parse::mark;
 use crate::provider;
@@ -94,7 +94,7 @@ impl Place<'_> {
                 let (tokens, mut options) = mark(&view.query)?;
                 super::compute::compute(self.session, &mut options).await?;
                 let place = Place { database: &view.database, depth: self.depth + 1, ..*self };
-                Box::pin(planned(place, parse(tokens)?, &options, None, &Goals::None)).await
+                Box::pin(planned(place, parse(tokens)?, &options, None, &TargetColumns::None)).await
             }
             .await;
             Ok(within.map_err(|e| e.with("view", &name))?.into_view())

@@ -53,7 +53,7 @@ fn orders(op: Operator) -> bool {
 
 /// `column < value` holds where the column is below the value rounded up, and so on.
 fn rounded(value: Expr, to: Unit, op: Operator, schema: &DFSchema) -> Expr {
-    let how = if matches!(op, Operator::Lt | Operator::GtEq) { How::Up } else { How::Down };
+    let how = if matches!(op, Operator::Lt | Operator::GtEq) { Rounding::Up } else { Rounding::Down };
     brought(value, to, how, schema)
 }
 
@@ -94,7 +94,7 @@ fn finest(exprs: Vec<Expr>, schema: &DFSchema) -> Vec<Expr> {
     let units: Vec<Option<Unit>> = exprs.iter().map(|expr| unit(expr, schema)).collect();
     let Some(finest) = units.iter().flatten().max().copied() else { return exprs };
     let brought = |(expr, unit): (Expr, Option<Unit>)| match unit {
-        Some(unit) if unit < finest && !is_constant(&expr) => brought(expr, finest, How::Exactly, schema),
+        Some(unit) if unit < finest && !is_constant(&expr) => brought(expr, finest, Rounding::Exactly, schema),
         _ => expr,
     };
     exprs.into_iter().zip(units).map(brought).collect()
@@ -178,14 +178,14 @@ fn unit(expr: &Expr, schema: &DFSchema) -> Option<Unit> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum How {
+enum Rounding {
     Up,
     Down,
     /// To a finer unit.
     Exactly,
 }
 
-fn brought(expr: Expr, to: Unit, how: How, schema: &DFSchema) -> Expr {
+fn brought(expr: Expr, to: Unit, how: Rounding, schema: &DFSchema) -> Expr {
     let Ok(DataType::Timestamp(from, zone)) = expr.get_type(schema) else { return expr };
     let to = DataType::Timestamp(to.arrow(), zone);
     let func = Brought { to, from: Unit::of(from), how, signature: Signature::any(1, Volatility::Immutable) };
@@ -197,7 +197,7 @@ fn brought(expr: Expr, to: Unit, how: How, schema: &DFSchema) -> Expr {
 struct Brought {
     to: DataType,
     from: Unit,
-    how: How,
+    how: Rounding,
     signature: Signature,
 }
 
@@ -205,13 +205,13 @@ impl Brought {
     fn values(&self, values: &ArrayRef) -> Planned<ArrayRef> {
         let strict = CastOptions { safe: false, ..CastOptions::default() };
         let DataType::Timestamp(unit, _) = &self.to else { return Ok(Arc::clone(values)) };
-        if self.how == How::Exactly {
+        if self.how == Rounding::Exactly {
             return Ok(cast_with_options(values, &self.to, &strict)?);
         }
         let factor = (self.from.scale() / Unit::of(*unit).scale()).max(1);
         let whole = cast_with_options(values, &DataType::Int64, &strict)?;
         let round = |value: i64| {
-            let more = self.how == How::Up && value.rem_euclid(factor) != 0;
+            let more = self.how == Rounding::Up && value.rem_euclid(factor) != 0;
             value.div_euclid(factor).saturating_add(i64::from(more))
         };
         let whole: ArrayRef = Arc::new(whole.as_primitive::<Int64Type>().unary::<_, Int64Type>(round));
@@ -222,9 +222,9 @@ impl Brought {
 impl ScalarUDFImpl for Brought {
     fn name(&self) -> &str {
         match self.how {
-            How::Up => "round_up",
-            How::Down => "round_down",
-            How::Exactly => "finer",
+            Rounding::Up => "round_up",
+            Rounding::Down => "round_down",
+            Rounding::Exactly => "finer",
         }
     }
 

@@ -7,7 +7,7 @@ use futures::{StreamExt, TryStreamExt};
 use linn_format::Result;
 use linn_format::options::table::file::DATA_FILE_EXTERNAL_PATHS;
 
-use crate::reclaim::{Doomed, at_once, guard::other_branches};
+use crate::reclaim::{RemovedFile, at_once, guard::other_branches};
 use crate::seam::Entry;
 use crate::table::Table;
 
@@ -45,7 +45,7 @@ fn is_temporary(name: &str) -> bool {
 ///
 /// # Errors
 /// `Unavailable` when the store fails.
-pub(super) async fn candidates(table: &Table, older_than: i64) -> Result<HashMap<String, Doomed>> {
+pub(super) async fn candidates(table: &Table, older_than: i64) -> Result<HashMap<String, RemovedFile>> {
     let mut folders = vec![
         (format!("{}/manifest", table.path()), Contents::Manifests),
         (format!("{}/index", table.path()), Contents::Written),
@@ -69,7 +69,7 @@ pub(super) async fn candidates(table: &Table, older_than: i64) -> Result<HashMap
         let old = |entry: &Entry| !entry.is_dir() && entry.modified_millis.is_some_and(|time| time < older_than);
         let files = entries.into_iter().filter(old).filter_map(|entry| {
             let name = entry.path.rsplit('/').next().filter(|name| contents.has(name))?.to_owned();
-            Some((name, Doomed { path: entry.path, bytes: entry.size }))
+            Some((name, RemovedFile { path: entry.path, bytes: entry.size }))
         });
         Ok::<_, linn_format::Error>(files.collect::<Vec<_>>())
     };

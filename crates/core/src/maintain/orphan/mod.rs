@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use linn_format::{Error, Result};
 
-use crate::reclaim::{Doomed, Removal, clean_folders, delete_all};
+use crate::reclaim::{Removal, RemovedFile, clean_folders, delete_all};
 use crate::table::Table;
 
 /// Age from which files are old unless something else is asked for: a day, which no commit takes.
@@ -83,13 +83,13 @@ async fn find(table: &Table, older_than: Option<i64>, behind: i64) -> Result<Orp
 async fn all(table: &Table, older_than: i64) -> Result<Orphans> {
     let listed = list::candidates(table, older_than).await?;
     let candidates = listed.len() as u64;
-    let mut unused: HashMap<String, Doomed> = listed;
+    let mut unused: HashMap<String, RemovedFile> = listed;
     let used = used::spare(table, &mut unused).await?;
     if used == 0 {
         let spared = (!unused.is_empty()).then(|| "no snapshot tells which files are used".to_owned());
         return Ok(Orphans { candidates, spared, ..Orphans::default() });
     }
-    let mut data: Vec<Doomed> = unused.into_values().collect();
+    let mut data: Vec<RemovedFile> = unused.into_values().collect();
     data.sort_unstable();
     Ok(Orphans { removal: Removal { data, ..Removal::default() }, candidates, ..Orphans::default() })
 }

@@ -11,7 +11,7 @@ use linn_format::{Error, ErrorKind, Result, SnapshotId};
 
 use crate::file::place_of;
 use crate::manifest::{ListName, Manifests};
-use crate::reclaim::{Doomed, at_once, guard::other_branches};
+use crate::reclaim::{RemovedFile, at_once, guard::other_branches};
 use crate::schema::is_made;
 use crate::snapshot::{Changelogs, Snapshots, Tags};
 use crate::table::Table;
@@ -32,7 +32,7 @@ enum User {
 /// # Errors
 /// `NotFound` or `Corrupt` with the path of what is there but cannot be read, `Unavailable` when commits come so fast that
 /// their history never holds still.
-pub(super) async fn spare(table: &Table, candidates: &mut HashMap<String, Doomed>) -> Result<usize> {
+pub(super) async fn spare(table: &Table, candidates: &mut HashMap<String, RemovedFile>) -> Result<usize> {
     let mut read: HashSet<User> = HashSet::new();
     let mut used = Used { table, manifests: Manifests::new(table), lists: HashSet::new(), names: HashSet::new() };
     for _ in 0..ROUNDS {
@@ -112,7 +112,7 @@ impl Used<'_> {
         branch: &Branch,
         user: &User,
         snapshot: &Snapshot,
-        candidates: &mut HashMap<String, Doomed>,
+        candidates: &mut HashMap<String, RemovedFile>,
     ) -> Result<()> {
         // Of a changelog that has a list of its own, the others went with its snapshot; of a tag the changelog did.
         let own: Vec<ListName<'_>> = ListName::of_changelog(snapshot).into_iter().collect();
@@ -173,7 +173,7 @@ impl Used<'_> {
     async fn list(
         &mut self,
         list: ListName<'_>,
-        candidates: &mut HashMap<String, Doomed>,
+        candidates: &mut HashMap<String, RemovedFile>,
     ) -> Result<Vec<ManifestMeta>> {
         candidates.remove(list.name);
         if self.lists.contains(list.name) {
@@ -195,7 +195,7 @@ impl Used<'_> {
         branch: &Branch,
         user: &User,
         snapshot: &Snapshot,
-        candidates: &mut HashMap<String, Doomed>,
+        candidates: &mut HashMap<String, RemovedFile>,
     ) -> Result<()> {
         let Some(name) = &snapshot.index_manifest else { return Ok(()) };
         candidates.remove(name);
@@ -239,7 +239,7 @@ impl Used<'_> {
 }
 
 /// Takes out the files that entries add, with what belongs to them.
-fn spare_files(table: &Table, batch: &EntryBatch, candidates: &mut HashMap<String, Doomed>) -> Result<()> {
+fn spare_files(table: &Table, batch: &EntryBatch, candidates: &mut HashMap<String, RemovedFile>) -> Result<()> {
     let mut scratch = String::new();
     for i in (0..batch.len()).filter(|i| batch.kind(*i) == FileKind::Add) {
         let name = batch.file_name(i).in_one(&mut scratch);

@@ -10,7 +10,7 @@ use linn_format::Result;
 use super::apart::{Apart, ApartPlan, Sequence};
 use super::{DELETE, Extent, INSERT, MergeEngine, Settled, Verdict, kind_of_retractions};
 use crate::merge::beside::Columns;
-use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Unfolded};
+use crate::merge::function::{Fold, FoldError, Folds, Function, FunctionPlan};
 use crate::merge::source::{Record, is_retract};
 
 /// What the engine needs to know of a table, fixed for a merge.
@@ -145,7 +145,7 @@ impl MergeEngine for Aggregate {
         Ok(())
     }
 
-    fn settle(&mut self, columns: Columns) -> Result<Vec<Settled>, Unfolded> {
+    fn settle(&mut self, columns: Columns) -> Result<Vec<Settled>, FoldError> {
         let (folds, lasts) = (&self.folds, &self.lasts);
         let settled = columns.map(&mut self.functions, |aggregated| {
             aggregated.function.settle(if aggregated.unites { folds } else { lasts })

@@ -13,7 +13,7 @@ use super::apart::Sequence;
 use super::bond::Bonds;
 use super::{DELETE, Settled};
 use crate::merge::beside::Columns;
-use crate::merge::function::{Fold, Folds, Function, FunctionPlan, Unfolded};
+use crate::merge::function::{Fold, FoldError, Folds, Function, FunctionPlan};
 use crate::merge::key::{KeyEncoder, Keys};
 use crate::merge::source::{Cell, Nulls, Pick, Record, retain};
 
@@ -173,7 +173,7 @@ impl Group {
 
     /// A late delete of a group that removes rows is taken back by the functions that can; the others keep what they have, as
     /// nobody could have refused it when it was written.
-    pub(super) fn settle(&mut self, columns: Columns, settled: &mut Vec<Settled>) -> Result<(), Unfolded> {
+    pub(super) fn settle(&mut self, columns: Columns, settled: &mut Vec<Settled>) -> Result<(), FoldError> {
         let picked = [std::mem::take(&mut self.latests), std::mem::take(&mut self.values)];
         settled.extend(picked.map(|cells| Settled { cells, computed: None }));
         let (removes, folds, lasts, timely) = (self.removes, &self.folds, &self.lasts, &self.timely);

@@ -27,7 +27,7 @@ pub(crate) use group::GroupPlan;
 pub(crate) use partial::{PartialPlan, PartialUpdate};
 
 use super::beside::Columns;
-use super::function::{Computed, Unfolded};
+use super::function::{Computed, FoldError};
 use super::source::{Cell, Record};
 
 /// What an engine decides about the row of a key; the cells of its selections come later, with those of many keys.
@@ -80,7 +80,7 @@ pub(crate) trait MergeEngine: Send {
 
     /// The cells of the keys that were folded since the last call, of each selection. They are made column by column, so
     /// that what differs from column to column is decided once for many keys.
-    fn settle(&mut self, _columns: Columns) -> Result<Vec<Settled>, Unfolded> {
+    fn settle(&mut self, _columns: Columns) -> Result<Vec<Settled>, FoldError> {
         Ok(Vec::new())
     }
 }

@@ -12,7 +12,7 @@ use super::apart::{Apart, ApartPlan, Sequence};
 use super::group::{Group, GroupPlan};
 use super::{DELETE, Extent, INSERT, MergeEngine, Settled, Verdict, kind_of_retractions};
 use crate::merge::beside::Columns;
-use crate::merge::function::{Fold, Folds, Unfolded};
+use crate::merge::function::{Fold, FoldError, Folds};
 use crate::merge::source::{Cell, Nulls, Pick, Record, is_retract};
 
 /// What the engine needs to know of a table, fixed for a merge.
@@ -329,9 +329,9 @@ impl MergeEngine for PartialUpdate {
         Ok(())
     }
 
-    fn settle(&mut self, columns: Columns) -> Result<Vec<Settled>, Unfolded> {
+    fn settle(&mut self, columns: Columns) -> Result<Vec<Settled>, FoldError> {
         let folds = &self.folds;
-        let mut settled = columns.map(&self.plain, |plain| Ok::<_, Unfolded>(plain.settle(folds)))?;
+        let mut settled = columns.map(&self.plain, |plain| Ok::<_, FoldError>(plain.settle(folds)))?;
         self.groups.iter_mut().try_for_each(|group| group.settle(columns, &mut settled))?;
         self.folds.clear();
         Ok(settled)

@@ -18,7 +18,7 @@ use super::element::{ElementSource, Item, element_type, field_positions, has_key
 use super::identity::{Id, Identity, Ids};
 use super::lists::Lists;
 use super::table::Table;
-use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use super::{Computed, Fold, FoldError, Folds, Function, FunctionPlan, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -374,7 +374,7 @@ impl Lists {
         folds: &Folds,
         cells: &mut Vec<Cell>,
         told: &impl Fn(Item) -> K,
-    ) -> Result<(), Unfolded> {
+    ) -> Result<(), FoldError> {
         let (mut table, in_order) = (Table::default(), folds.adds_only());
         key_by_key(folds, cells, |steps| {
             let there = if in_order || steps.iter().all(|step| matches!(step, Fold::Add(_))) {
@@ -410,7 +410,7 @@ impl Function for Elements {
         retain(&mut self.reader.sources, keep);
     }
 
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), FoldError> {
         let Self { reader, made } = self;
         match reader.words() {
             Some(words) => made.fold_all(reader, folds, cells, &|(source, at)| words[source][at]),

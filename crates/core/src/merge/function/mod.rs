@@ -36,14 +36,14 @@ use lists::Lists;
 
 /// Values that cannot be folded.
 #[derive(Debug)]
-pub(crate) struct Unfolded {
+pub(crate) struct FoldError {
     /// Why not.
     pub(crate) error: Error,
     /// A row of the key that they belong to, where that is known.
     pub(crate) at: Option<Pick>,
 }
 
-impl From<Error> for Unfolded {
+impl From<Error> for FoldError {
     fn from(error: Error) -> Self {
         Self { error, at: None }
     }
@@ -80,7 +80,7 @@ pub(crate) trait Function: Send {
     fn retain_sources(&mut self, keep: &[usize]);
 
     /// Appends the cells of many keys: what their steps come to, of each from nothing.
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded>;
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), FoldError>;
 
     /// What was computed since the last call, in the order of [`Cell::Computed`].
     fn computed(&mut self) -> Result<Option<Computed>> {
@@ -88,7 +88,7 @@ pub(crate) trait Function: Send {
     }
 
     /// The cells of many keys with what was computed for them.
-    fn settle(&mut self, folds: &Folds) -> Result<Settled, Unfolded> {
+    fn settle(&mut self, folds: &Folds) -> Result<Settled, FoldError> {
         let mut cells = Vec::with_capacity(folds.len());
         self.fold_all(folds, &mut cells)?;
         Ok(Settled { cells, computed: self.computed()? })
@@ -100,10 +100,10 @@ fn key_by_key(
     folds: &Folds,
     cells: &mut Vec<Cell>,
     mut fold: impl FnMut(&[Fold]) -> Result<Cell>,
-) -> Result<(), Unfolded> {
+) -> Result<(), FoldError> {
     folds.iter().try_for_each(|steps| {
         let at = || steps.last().map(|step| step.pick());
-        cells.push(fold(steps).map_err(|error| Unfolded { error, at: at() })?);
+        cells.push(fold(steps).map_err(|error| FoldError { error, at: at() })?);
         Ok(())
     })
 }

@@ -12,7 +12,7 @@ use linn_format::{Error, Result};
 use super::element::{ElementSource, Item, element_type, field_positions, has_key, list_of};
 use super::identity::{Id, Identity, Ids};
 use super::table::Table;
-use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use super::{Computed, Fold, FoldError, Folds, Function, FunctionPlan, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// The function `nested_partial_update`.
@@ -221,7 +221,7 @@ impl Function for NestedPartial {
         retain(&mut self.reader.sources, keep);
     }
 
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), FoldError> {
         let mut table = Table::default();
         key_by_key(folds, cells, |steps| self.made.fold(&self.reader, steps, &mut table))
     }

@@ -12,7 +12,7 @@ use linn_format::types::{Kind, arrow_type};
 use linn_format::{Error, Result};
 
 use super::decimal::DecimalArithmetic;
-use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key};
+use super::{Computed, Fold, FoldError, Folds, Function, FunctionPlan, key_by_key};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// Which of the two.
@@ -216,7 +216,7 @@ impl<A: Arithmetic> Function for Number<A> {
         retain(&mut self.sources, keep);
     }
 
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), FoldError> {
         key_by_key(folds, cells, |steps| self.fold(steps))
     }
 

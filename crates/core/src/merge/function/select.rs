@@ -10,7 +10,7 @@ use arrow_schema::DataType as ArrowType;
 use linn_format::types::{DataField, DataType, Kind};
 use linn_format::{Error, Result};
 
-use super::{Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use super::{Fold, FoldError, Folds, Function, FunctionPlan, key_by_key, no_retract};
 use crate::merge::key::{KeyEncoder, Keys, double_bits};
 use crate::merge::source::{Cell, Nulls, Pick, retain};
 
@@ -269,7 +269,7 @@ impl Function for Select {
         }
     }
 
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), FoldError> {
         if folds.adds_only() {
             self.settle_additions(folds, cells);
             return Ok(());

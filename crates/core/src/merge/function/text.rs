@@ -8,7 +8,7 @@ use arrow_buffer::Buffer;
 use linn_format::{Error, Result};
 
 use super::offset::offsets;
-use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use super::{Computed, Fold, FoldError, Folds, Function, FunctionPlan, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// The function `listagg`.
@@ -134,7 +134,7 @@ impl Function for ListAgg {
         retain(&mut self.sources, keep);
     }
 
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), FoldError> {
         let plain = folds.adds_only() && !self.plan.options.distinct;
         key_by_key(folds, cells, |steps| if plain { Ok(self.append(steps)) } else { self.fold(steps) })
     }

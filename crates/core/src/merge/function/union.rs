@@ -11,7 +11,7 @@ use linn_format::{Error, Result, ResultExt};
 
 use super::bitmap::Room;
 use super::offset::offsets;
-use super::{Computed, Fold, Folds, Function, FunctionPlan, Unfolded, key_by_key, no_retract};
+use super::{Computed, Fold, FoldError, Folds, Function, FunctionPlan, key_by_key, no_retract};
 use crate::merge::source::{Cell, Pick, retain};
 
 /// Appends the union of two serialised sets, the accumulated one first.
@@ -116,7 +116,7 @@ impl Function for Union {
         retain(&mut self.sources.arrays, keep);
     }
 
-    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), Unfolded> {
+    fn fold_all(&mut self, folds: &Folds, cells: &mut Vec<Cell>) -> Result<(), FoldError> {
         key_by_key(folds, cells, |steps| self.fold(steps))
     }
 

@@ -95,7 +95,7 @@ impl Pages {
     ///
     /// # Errors
     /// `Internal` when the library handed out other pages than it noted.
-    pub(super) fn take(&self, column: usize, chunk: &mut ArrowColumnChunk) -> Result<(Laid, ColumnCloseResult)> {
+    pub(super) fn take(&self, column: usize, chunk: &mut ArrowColumnChunk) -> Result<(ColumnPages, ColumnCloseResult)> {
         let pages = locked(&self.chunks).get(column).map(|pages| std::mem::take(&mut *locked(pages)));
         let pages = pages.ok_or_else(|| Error::internal("a parquet column has no pages"))?;
         let noted = chunk.close_mut();
@@ -126,7 +126,7 @@ impl Pages {
             offset_index,
         };
         let blobs: Vec<Bytes> = pages.dictionary.into_iter().chain(pages.data).collect();
-        Ok((Laid { len: close.bytes_written, blobs: Mutex::new(Some(blobs)) }, close))
+        Ok((ColumnPages { len: close.bytes_written, blobs: Mutex::new(Some(blobs)) }, close))
     }
 }
 
@@ -263,18 +263,18 @@ impl Fields<'_> {
 }
 
 /// The pages of a column in the order of the file; they can be read once, and are let go of as they are.
-pub(super) struct Laid {
+pub(super) struct ColumnPages {
     len: u64,
     blobs: Mutex<Option<Vec<Bytes>>>,
 }
 
-impl Length for Laid {
+impl Length for ColumnPages {
     fn len(&self) -> u64 {
         self.len
     }
 }
 
-impl ChunkReader for Laid {
+impl ChunkReader for ColumnPages {
     type T = Reading;
 
     fn get_read(&self, _start: u64) -> parquet::errors::Result<Reading> {

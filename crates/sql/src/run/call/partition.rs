@@ -15,7 +15,7 @@ use crate::error::ours;
 use crate::names::quoted;
 use crate::parse::{TableOptions, split};
 use crate::provider::TARGET;
-use crate::run::number::Goals;
+use crate::run::number::TargetColumns;
 use crate::run::query::{frame_over, parse};
 use crate::session::Session;
 
@@ -83,6 +83,7 @@ async fn matching(session: &Session, partitions: Arc<dyn TableProvider>, conditi
     let (Some(tokens), true) = (statements.pop(), statements.is_empty()) else {
         return Err(Error::invalid(format!("SQL: {condition:?} is not a single condition")));
     };
-    let frame = frame_over(session, parse(tokens)?, &TableOptions::default(), Some(partitions), &Goals::None).await?;
+    let frame =
+        frame_over(session, parse(tokens)?, &TableOptions::default(), Some(partitions), &TargetColumns::None).await?;
     frame.collect().await.map_err(ours)
 }

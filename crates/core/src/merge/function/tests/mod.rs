@@ -7,7 +7,7 @@ mod unions;
 use arrow_array::{Array, ArrayRef};
 use linn_format::Result;
 
-use super::{Fold, Folds, Function, Unfolded};
+use super::{Fold, FoldError, Folds, Function};
 use crate::merge::source::Cell;
 
 /// What the steps of one key come to, over a single source: its value, if any.
@@ -15,7 +15,7 @@ fn fold_one(function: &mut dyn Function, column: &ArrayRef, steps: &[Fold]) -> R
     let mut folds = Folds::default();
     steps.iter().for_each(|&step| folds.push(step));
     folds.close();
-    let settled = function.settle(&folds).map_err(|Unfolded { error, .. }| error)?;
+    let settled = function.settle(&folds).map_err(|FoldError { error, .. }| error)?;
     assert_eq!(settled.cells.len(), 1);
     Ok(match settled.cells[0] {
         Cell::Null => None,

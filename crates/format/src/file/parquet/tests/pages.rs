@@ -54,14 +54,14 @@ fn batch(rows: i64, nulls: i64, from: i64) -> RecordBatch {
 
 /// How a file is written.
 #[derive(Debug, Clone)]
-struct How {
+struct Layout {
     sizes: Vec<i64>,
     nulls: i64,
     options: Vec<(&'static str, &'static str)>,
     searched: bool,
 }
 
-fn any_how() -> impl Strategy<Value = How> {
+fn any_how() -> impl Strategy<Value = Layout> {
     let options = vec![
         ("parquet.page.size", "4 kb"),
         ("parquet.page.row.count.limit", "700"),
@@ -77,12 +77,12 @@ fn any_how() -> impl Strategy<Value = How> {
     (prop::collection::vec(0_i64..6000, 1..4), 1_i64..40, options, codec, any::<bool>()).prop_map(
         |(sizes, nulls, mut options, codec, searched)| {
             options.push(("parquet.compression", codec));
-            How { sizes, nulls, options, searched }
+            Layout { sizes, nulls, options, searched }
         },
     )
 }
 
-impl How {
+impl Layout {
     fn written(&self, here: bool) -> Vec<u8> {
         let sink = Sink::default();
         let options: Options = self.options.iter().copied().collect();
