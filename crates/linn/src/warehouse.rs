@@ -22,15 +22,18 @@ pub struct Warehouse {
 
 impl Warehouse {
     /// Opens the warehouse at a URI: `file:/path` or a plain path, `memory:`, `s3://bucket/prefix`. The options are those of the
-    /// store (see [`storage::open`](linn_core::storage::open)) and of the catalog (`table-default.…`). Nothing is read yet.
+    /// store (see [`storage::open`](linn_core::storage::open)) and of the catalog (`table-default.…`). Nothing is read yet. Must be called
+    /// within a Tokio runtime, on which the tasks of its tables run.
     ///
     /// ```
+    /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
     /// let warehouse = linn::Warehouse::open("memory:", linn::Options::new())?;
     /// # Ok::<(), linn::Error>(())
+    /// # }).unwrap();
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for a URI or options that make no sense, `Unsupported` for another scheme.
+    /// `Invalid` for a URI or options that make no sense, and outside of a runtime; `Unsupported` for another scheme.
     pub fn open(uri: &str, options: Options) -> Result<Self> {
         let storage = linn_core::storage::open(uri, &options)?;
         Ok(Self::of(Arc::new(FilesystemCatalog::new(Env::system(storage)?, options))))
