@@ -12,7 +12,6 @@ use linn::{Env, FilesystemCatalog, Options, Result, Warehouse};
 
 #[derive(Debug)]
 struct Counted(Memory, AtomicUsize);
-
 #[async_trait]
 impl Storage for Counted {
     async fn read(&self, path: &str, range: Option<Range<u64>>) -> Result<Bytes> {
@@ -52,10 +51,10 @@ impl Storage for Counted {
 #[tokio::main]
 pub async fn main() -> Result<()> {
     let store = Arc::new(Counted(Memory::new(Arc::new(SystemClock)), AtomicUsize::new(0)));
-    let env = Env::system(Arc::clone(&store) as Arc<dyn Storage>)?;
+    let env = Env::system(store.clone())?;
     let warehouse = Warehouse::of(Arc::new(FilesystemCatalog::new(env, Options::new())));
     let table = warehouse.create("t").column("k", "INT")?.run().await?;
-    println!("{} columns, {} reads", table.columns().len(), store.1.load(Ordering::Relaxed));
+    println!("{}: {} reads", table.name(), store.1.load(Ordering::Relaxed));
     assert!(store.1.load(Ordering::Relaxed) > 0);
     Ok(())
 }

@@ -223,9 +223,12 @@ fn literal(value: &Value, field: &DataField) -> Result<Datum> {
         (Value::Integer(value), Kind::SmallInt) => i16::try_from(*value).ok().map(Datum::SmallInt),
         (Value::Integer(value), Kind::Int) => i32::try_from(*value).ok().map(Datum::Int),
         (Value::Integer(value), Kind::BigInt) => Some(Datum::BigInt(*value)),
-        (Value::Integer(value), Kind::Float) => Some(Datum::Float(*value as f32)),
-        (Value::Integer(value), Kind::Double) => Some(Datum::Double(*value as f64)),
-        (Value::Double(value), Kind::Float) => Some(Datum::Float(*value as f32)),
+        (Value::Integer(value), Kind::Float) => Some(*value as f32).filter(|v| *v as i64 == *value).map(Datum::Float),
+        (Value::Integer(value), Kind::Double) => Some(*value as f64).filter(|v| *v as i64 == *value).map(Datum::Double),
+        (Value::Double(value), Kind::Float) => {
+            let nearest = *value as f32;
+            (nearest.is_finite() || !value.is_finite()).then_some(Datum::Float(nearest))
+        }
         (Value::Double(value), Kind::Double) => Some(Datum::Double(*value)),
         (Value::Integer(value), Kind::Decimal { .. }) => from_text(&value.to_string(), field)?,
         (Value::Double(value), Kind::Decimal { .. }) => from_text(&value.to_string(), field)?,
@@ -240,7 +243,22 @@ fn literal(value: &Value, field: &DataField) -> Result<Datum> {
     found.ok_or_else(|| misfit(value, field))
 }
 
+/// The value that a text stands for; none where it has more digits, or a time of day, than the type: a cast would round or cut it,
+/// and other rows would be found.
 fn from_text(text: &str, field: &DataField) -> Result<Option<Datum>> {
+    let digits = text.split_once('.').map_or(0, |(_, fraction)| {
+        let digits: String = fraction.chars().take_while(char::is_ascii_digit).collect();
+        digits.trim_end_matches('0').len()
+    });
+    let fits = match field.data_type.kind {
+        Kind::Decimal { scale, .. } => digits <= usize::from(scale) && !text.contains(['e', 'E']),
+        Kind::Time(most) | Kind::Timestamp(most) | Kind::LocalZonedTimestamp(most) => digits <= usize::from(most),
+        Kind::Date => !text.contains(':'),
+        _ => true,
+    };
+    if !fits {
+        return Ok(None);
+    }
     let array: ArrayRef = Arc::new(StringArray::from(vec![text]));
     let bare = field.data_type.clone().with_nullable(true);
     let Ok(array) = cast(&array, &DataType::string(), &bare) else { return Ok(None) };
@@ -252,7 +270,14 @@ mod tests {
     use super::*;
 
     fn fields() -> Vec<DataField> {
-        let columns = [("i", "INT"), ("d", "DATE"), ("n", "DECIMAL(6, 2)"), ("s", "STRING"), ("f", "DOUBLE")];
+        let columns = [
+            ("i", "INT"),
+            ("d", "DATE"),
+            ("n", "DECIMAL(6, 2)"),
+            ("s", "STRING"),
+            ("f", "DOUBLE"),
+            ("t", "TIMESTAMP(3)"),
+        ];
         let field = |(id, (name, sql)): (i32, (&str, &str))| DataField::new(id, name, DataType::parse(sql).unwrap());
         (0..).zip(columns).map(field).collect()
     }
@@ -265,7 +290,10 @@ mod tests {
         assert_eq!(bound(col("d").eq("1970-01-02")), equals(1, Datum::Date(1)));
         assert_eq!(bound(col("n").eq("1.50")), equals(2, Datum::Decimal { unscaled: 150, precision: 6, scale: 2 }));
         assert_eq!(bound(col("n").eq(2)), equals(2, Datum::Decimal { unscaled: 200, precision: 6, scale: 2 }));
+        assert_eq!(bound(col("n").eq("1.5000")), equals(2, Datum::Decimal { unscaled: 150, precision: 6, scale: 2 }));
         assert_eq!(bound(col("f").eq(2)), equals(4, Datum::Double(2.0)));
+        let time = Datum::Timestamp { millis: 1_500, nanos: 0 };
+        assert_eq!(bound(col("t").eq("1970-01-01 00:00:01.5000")), equals(5, time));
         let both = bound(col("i").gt(1).and(col("s").starts_with("a")));
         assert!(matches!(both, Predicate::And(parts) if parts.len() == 2));
     }
@@ -282,6 +310,13 @@ mod tests {
             col("s").eq(1),
             col("i").starts_with("1"),
             col("f").eq("x").negate(),
+            col("n").gt("1.555"),
+            col("n").eq(0.001),
+            col("n").eq("1e3"),
+            col("n").eq("123456.00"),
+            col("d").eq("2026-01-01 10:00:00"),
+            col("t").gt("2026-01-01 10:00:00.1234"),
+            col("f").eq(9_007_199_254_740_993_i64),
         ] {
             assert!(fails(filter.clone()).contains("cannot be compared with a column of type"), "{filter:?}");
         }

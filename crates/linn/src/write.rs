@@ -3,8 +3,9 @@
 use arrow_array::{Int8Array, RecordBatch};
 use futures::TryStreamExt;
 use linn_core::Table;
-use linn_core::commit::Overwrite;
+use linn_core::commit::{Overwrite, Reads};
 use linn_core::write::TableWriter;
+use linn_format::options::MergeEngine;
 use linn_format::types::RowKind;
 use linn_format::{Error, Result, SnapshotId};
 
@@ -92,10 +93,13 @@ impl WarehouseTable {
     /// Deletes the rows of a table with a primary key for which a condition is true, and says how many there were.
     ///
     /// # Errors
-    /// As [`TableWrite::commit`]; `Invalid` for a table without a primary key, whose rows the SQL statement DELETE deletes.
+    /// As [`TableWrite::commit`], `Conflict` also when another job has written to what was read; `Invalid` for a table without a primary
+    /// key, and `Unsupported` where a merge engine decides what a delete does: the SQL statement DELETE deletes rows of those tables.
     pub async fn delete(&self, filter: Filter) -> Result<u64> {
-        let table = self.core();
-        keyed(table)?;
+        keyed(self.core())?;
+        deletes(self.core())?;
+        // Whoever writes to the rows between reading and committing them rules the commit out.
+        let table = &self.core().noting(&Reads::default())?;
         let mut rows = TableRead::new(table.clone()).filter(filter).stream().await?;
         let user = table.new_user();
         let mut writer = table.batch_writer(&user).await?;
@@ -111,6 +115,20 @@ impl WarehouseTable {
         .await;
         commit(table, &user, writer, written, None).await?;
         Ok(deleted)
+    }
+}
+
+/// A delete removes the row, and nothing else decides about it.
+fn deletes(table: &Table) -> Result<()> {
+    let options = table.options();
+    let plain = options.merge_engine()? == MergeEngine::Deduplicate
+        && !options.ignore_delete()?
+        && options.rowkind_field().is_none();
+    match plain {
+        true => Ok(()),
+        false => Err(Error::unsupported("deleting rows by a condition from a table with these options")
+            .with("table", table.name())
+            .with_hint("use the SQL statement DELETE, or write -D records with the writer of the table")),
     }
 }
 
