@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::say::caution;
 
 /// Database of names without one.
-pub(crate) const DATABASE: &str = "default";
+pub(crate) use linn::catalog::DEFAULT_DATABASE as DATABASE;
 
 /// The context of one command.
 #[derive(Clone)]

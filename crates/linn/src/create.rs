@@ -1,5 +1,6 @@
 //! A new table, described column by column.
 
+use linn_catalog::DEFAULT_DATABASE;
 use linn_core::catalog::Identifier;
 use linn_format::schema::NewTable;
 use linn_format::types::{DataField, DataType};
@@ -13,14 +14,13 @@ use crate::warehouse::Warehouse;
 pub struct TableBuilder {
     warehouse: Warehouse,
     name: String,
-    database: &'static str,
     if_not_exists: bool,
     table: NewTable,
 }
 
 impl TableBuilder {
-    pub(crate) fn new(warehouse: Warehouse, name: &str, database: &'static str) -> Self {
-        Self { warehouse, name: name.to_owned(), database, if_not_exists: false, table: NewTable::default() }
+    pub(crate) fn new(warehouse: Warehouse, name: &str) -> Self {
+        Self { warehouse, name: name.to_owned(), if_not_exists: false, table: NewTable::default() }
     }
 
     /// One more column, with its SQL type: `BIGINT`, `DECIMAL(10, 2) NOT NULL`, `ARRAY<STRING>`.
@@ -67,7 +67,7 @@ impl TableBuilder {
     /// # Errors
     /// `AlreadyExists` unless [`if_not_exists`](Self::if_not_exists); `Invalid` when the definition breaks a rule.
     pub async fn run(self) -> Result<WarehouseTable> {
-        let id = Identifier::parse(&self.name, self.database)?;
+        let id = Identifier::parse(&self.name, DEFAULT_DATABASE)?;
         let catalog = self.warehouse.catalog();
         catalog.create_database(&id.database, true).await?;
         catalog.create_table(&id, self.table, self.if_not_exists).await?;

@@ -196,7 +196,11 @@ fn bind(node: &Node, fields: &[DataField]) -> Result<Predicate> {
     })
 }
 
-fn field<'f>(name: &str, fields: &'f [DataField]) -> Result<&'f DataField> {
+/// The column of a name.
+///
+/// # Errors
+/// `Invalid` naming the columns that there are.
+pub(crate) fn field<'f>(name: &str, fields: &'f [DataField]) -> Result<&'f DataField> {
     fields.iter().find(|field| field.name == name).ok_or_else(|| {
         let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
         Error::invalid(format!("there is no column {name}")).with_hint(format!("columns are {}", names.join(", ")))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use futures::{StreamExt, TryStreamExt, stream};
-use linn_core::read::{Read, collect};
+use linn_core::read::{Read, collect, limit};
 use linn_core::{Split, Table};
 use linn_format::options::Options;
 use linn_format::predicate::Predicate;
@@ -93,7 +93,7 @@ impl TableRead {
             .then(|(read, split)| async move { read.stream(&split).await })
             .try_flatten();
         Ok(match self.limit {
-            Some(limit) => limited(rows.boxed(), limit),
+            Some(most) => limit(rows.boxed(), most),
             None => rows.boxed(),
         })
     }
@@ -131,19 +131,4 @@ impl TableRead {
         }
         Ok(planned)
     }
-}
-
-/// The first rows of a stream.
-fn limited(rows: BatchStream, limit: usize) -> BatchStream {
-    let state = (rows, limit);
-    stream::try_unfold(state, |(mut rows, left)| async move {
-        if left == 0 {
-            return Ok(None);
-        }
-        let Some(batch) = rows.try_next().await? else { return Ok(None) };
-        let batch = batch.slice(0, batch.num_rows().min(left));
-        let left = left - batch.num_rows();
-        Ok(Some((batch, (rows, left))))
-    })
-    .boxed()
 }

@@ -3,10 +3,9 @@
 use linn_core::Table;
 use linn_core::stream::{ChangeStream, Position};
 use linn_format::options::Options;
-use linn_format::types::DataField;
-use linn_format::{Error, Result, SnapshotId};
+use linn_format::{Result, ResultExt, SnapshotId};
 
-use crate::filter::Filter;
+use crate::filter::{Filter, field};
 
 /// What is followed: all columns and changes, from the table's current rows on, unless more is said.
 #[derive(Debug, Clone)]
@@ -83,11 +82,8 @@ impl TableTail {
             changes = changes.filter(Some(filter.bind(fields)?));
         }
         if let Some(names) = &self.columns {
-            let found = |name: &String| -> Result<DataField> {
-                let field = fields.iter().find(|field| field.name == *name).cloned();
-                field.ok_or_else(|| Error::invalid(format!("there is no column {name}")).with("table", table.name()))
-            };
-            changes = changes.fields(names.iter().map(found).collect::<Result<Vec<_>>>()?);
+            let found = names.iter().map(|name| field(name, fields).cloned()).collect::<Result<Vec<_>>>();
+            changes = changes.fields(found.context("table", table.name())?);
         }
         if self.until_now { changes.until_now().open().await } else { changes.open().await }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use linn_catalog::FilesystemCatalog;
+use linn_catalog::{DEFAULT_DATABASE, FilesystemCatalog};
 use linn_core::Env;
 use linn_core::catalog::{Catalog, Identifier};
 use linn_format::Result;
@@ -10,9 +10,6 @@ use linn_format::options::Options;
 
 use crate::create::TableBuilder;
 use crate::table::WarehouseTable;
-
-/// The database of names without one.
-const DATABASE: &str = "default";
 
 /// Databases and tables of one place. Cheap to clone; clones share what they have cached.
 #[derive(Debug, Clone)]
@@ -54,11 +51,11 @@ impl Warehouse {
     /// # Errors
     /// `NotFound` when there is no such table, `Invalid` for text that is no name.
     pub async fn table(&self, name: &str) -> Result<WarehouseTable> {
-        Ok(WarehouseTable::of(self.catalog.table(&Identifier::parse(name, DATABASE)?).await?))
+        Ok(WarehouseTable::of(self.catalog.table(&Identifier::parse(name, DEFAULT_DATABASE)?).await?))
     }
 
     /// Starts to describe a new table; its database is created with it where there is none.
     pub fn create(&self, name: &str) -> TableBuilder {
-        TableBuilder::new(self.clone(), name, DATABASE)
+        TableBuilder::new(self.clone(), name)
     }
 }

@@ -74,7 +74,7 @@ fn headline(error: &Error) -> String {
         "no such file" => "a file of the table is missing".to_owned(),
         // These messages name what is asked for, as the library's texts say the kind of an error before the message.
         message if error.kind() == ErrorKind::Unsupported && !message.contains("not supported") => {
-            format!("not supported: {}", message.trim_start_matches("feature ").trim_start_matches("feature: "))
+            format!("not supported: {message}")
         }
         message => message.to_owned(),
     };

@@ -83,7 +83,7 @@ impl Table {
                     })?;
                     match comparable(&field.data_type.kind) {
                         true => Ok(field.clone()),
-                        false => Err(Error::unsupported(format!("feature statistics of type {}", field.data_type))
+                        false => Err(Error::unsupported(format!("statistics of type {}", field.data_type))
                             .with("table", self.name())
                             .with("column", name)),
                     }

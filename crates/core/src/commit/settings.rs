@@ -49,7 +49,7 @@ impl Settings {
         options.check_writable()?;
         for feature in [&general::ROW_TRACKING_ENABLED, &general::DATA_EVOLUTION_ENABLED] {
             if options.is_on(feature)? {
-                return Err(Error::unsupported(format!("feature {} on commit", feature.key)));
+                return Err(Error::unsupported(format!("commits to tables with {}", feature.key)));
             }
         }
         Ok(Self {

@@ -68,7 +68,7 @@ pub(super) async fn stream(
     batch_size: usize,
 ) -> Result<BatchStream> {
     if field.data_type.kind != Kind::Blob {
-        return Err(Error::unsupported(format!("feature blobs in {}", field.data_type)).with("column", &field.name));
+        return Err(Error::unsupported(format!("blobs in {}", field.data_type)).with("column", &field.name));
     }
     let mut oldest_first = files.to_vec();
     oldest_first.sort_by_key(|file| file.max_sequence_number);

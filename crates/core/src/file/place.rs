@@ -62,7 +62,7 @@ fn inside(table: &Table, external: &str) -> Result<String> {
     let (root, path) = (plain(root), plain(external));
     match path.strip_prefix(&root).and_then(|rest| rest.strip_prefix('/')) {
         Some(rest) if !rest.is_empty() => Ok(rest.to_owned()),
-        _ => Err(Error::unsupported("feature external paths in another store")
+        _ => Err(Error::unsupported("external paths in another store")
             .with("path", external)
             .with("table", table.name())),
     }

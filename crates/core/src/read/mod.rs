@@ -28,6 +28,7 @@ use linn_format::{BatchStream, Error, Result, ResultExt};
 pub use change::kinds_of;
 pub(crate) use prefetch::has_huge_rows;
 pub use prefetch::prefetch;
+pub use rows::limit;
 
 use crate::file::{FileQuery, Tolerance, check_blobs, matching, read_file, read_group, row_groups};
 use crate::merge::{

@@ -35,7 +35,7 @@ pub(super) fn without_retractions(batch: &RecordBatch) -> Result<RecordBatch> {
 }
 
 /// At most `limit` rows.
-pub(super) fn limit(rows: BatchStream, limit: usize) -> BatchStream {
+pub fn limit(rows: BatchStream, limit: usize) -> BatchStream {
     futures::stream::unfold((rows, limit), |(mut rows, left)| async move {
         if left == 0 {
             return None;

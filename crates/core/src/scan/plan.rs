@@ -154,9 +154,7 @@ impl Scan {
         let stats = self.stats(&selector);
         let files = self.files_of(snapshot, part, stats, &selector).await?;
         if self.table.data_evolves()? && self.table.options().deletion_vectors_enabled()? {
-            return Err(
-                Error::unsupported("feature: data evolution with deletion vectors").with("table", self.table.name())
-            );
+            return Err(Error::unsupported("data evolution with deletion vectors").with("table", self.table.name()));
         }
         let vectors = match part {
             Part::All if !files.is_empty() => self.vectors_of(snapshot).await?,

@@ -131,7 +131,7 @@ impl SystemTable {
             "table_indexes" => Kind::TableIndexes,
             rows if Log::named(rows).is_some() || rows == ROW_TRACKING || rows == READ_OPTIMIZED => {
                 // Not metadata: rows of the table, which have readers of their own.
-                return Err(Error::unsupported(format!("feature system table {rows}")).with("table", table.name()));
+                return Err(Error::unsupported(format!("system table {rows}")).with("table", table.name()));
             }
             _ => {
                 return Err(Error::not_found(format!("no system table is called {name:?}"))

@@ -60,7 +60,7 @@ impl Table {
     /// `Unsupported` for a file outside of the table, `Corrupt` when the partition is not one of the table's.
     pub fn index_file_path(&self, line: &IndexManifestEntry) -> Result<String> {
         if let Some(path) = &line.external_path {
-            return Err(Error::unsupported("feature: index files outside of the table").with("path", path));
+            return Err(Error::unsupported("index files outside of the table").with("path", path));
         }
         match self.options().is_on(&INDEX_FILE_IN_DATA_FILE_DIR)? {
             true => Ok(format!("{}/{}", self.bucket_path(&line.partition, line.bucket)?, line.file_name)),

@@ -153,6 +153,6 @@ pub fn format_named(name: &str) -> Result<&'static dyn FileFormat> {
         "parquet" => Ok(&parquet::Parquet),
         "avro" => Ok(&avro::Avro),
         "orc" => Ok(&orc::Orc),
-        other => Err(Error::unsupported(format!("feature file format {other:?}"))),
+        other => Err(Error::unsupported(format!("file format {other:?}"))),
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn decode<T: ArrowTimestampType>(array: &FixedSizeBinaryArray, to: &A
 
 fn instant(bytes: &[u8], divisor: i128) -> Result<i64> {
     i64::try_from(nanos(bytes)?.div_euclid(divisor)).map_err(|_| {
-        Error::unsupported("feature timestamps with nanoseconds outside of the years 1677 to 2262").with_hint(WIDE_HINT)
+        Error::unsupported("timestamps with nanoseconds outside of the years 1677 to 2262").with_hint(WIDE_HINT)
     })
 }
 

@@ -65,7 +65,7 @@ fn ours(e: ParquetError) -> Result<Error, ParquetError> {
 /// What went wrong while reading `path`: our own errors as they are, everything else says that the file is corrupt.
 fn reading(e: ParquetError, path: &str) -> Error {
     let error = ours(e).unwrap_or_else(|e| match e {
-        ParquetError::NYI(message) => Error::unsupported(format!("feature of parquet: {message}")),
+        ParquetError::NYI(message) => Error::unsupported(format!("a feature of Parquet: {message}")),
         other => Error::corrupt("not a readable parquet file").with_source(other),
     });
     error.with("path", path)

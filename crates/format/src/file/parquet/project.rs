@@ -36,7 +36,7 @@ fn select(node: &Type, wanted: &DataType, first: usize, leaves: &mut Vec<usize>)
     match &wanted.kind {
         Kind::Row(fields) => structure(node, fields, first, leaves),
         Kind::Variant if node.get_fields().iter().any(|f| f.name() == "typed_value") => {
-            Err(Error::unsupported("feature shredded variants"))
+            Err(Error::unsupported("shredded variants"))
         }
         Kind::Array(element) | Kind::Vector { element, .. } => match &element.kind {
             // Pruning inside is only worth it, and only unambiguous, in the three-level layout.

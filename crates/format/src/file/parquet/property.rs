@@ -102,7 +102,7 @@ fn compression(write: &FileWrite) -> Result<Compression> {
         "zstd" => ZstdLevel::try_new(level)
             .map(Compression::ZSTD)
             .map_err(|_| unusable("file.compression.zstd-level", &level.to_string())),
-        "lzo" => Err(Error::unsupported("feature lzo compression in parquet files")),
+        "lzo" => Err(Error::unsupported("lzo compression in parquet files")),
         _ => Err(unusable("file.compression", name)),
     }
 }

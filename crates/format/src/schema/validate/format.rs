@@ -20,7 +20,7 @@ pub(super) fn formats(schema: &TableSchema) -> Result<()> {
     }
     for (key, format) in named {
         if !FORMATS.contains(&format.as_str()) {
-            return Err(Error::unsupported(format!("feature file format {format:?} of option {key:?}"))
+            return Err(Error::unsupported(format!("file format {format:?} of option {key:?}"))
                 .with_hint("use parquet, orc or avro"));
         }
         if format == "avro" {
